@@ -1,0 +1,1 @@
+"""What the assistant knows: one folder a skill, read, never imported."""
