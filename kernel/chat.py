@@ -1,0 +1,217 @@
+"""The words between bots and workers: who, where, what came in, what goes out.
+
+All instants are aware UTC. Strings that name people, chats and messages are the platform's own ids; the kernel
+compares them and never looks inside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ConversationId:
+    """One history: a chat of a platform, or a thread (topic) in it; `thread` is empty outside threads."""
+
+    platform: str
+    chat: str
+    thread: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who did something, as the platform vouches for it. Only `id` ever grants a right; `name` is for showing."""
+
+    id: str
+    name: str = ""
+    language: str | None = None
+    """`zh` or `en` when the platform told us."""
+    zone: str | None = None
+    """IANA name when the platform told us."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRef:
+    """A message on its platform: where it stands and its id there."""
+
+    conversation: ConversationId
+    id: str
+
+
+class AttachmentKind(Enum):
+    """What an attachment is to a person."""
+
+    PICTURE = "picture"
+    FILE = "file"
+    VOICE = "voice"
+    VIDEO = "video"
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """Something that came or goes with a message: a reference to a blob, never the bytes."""
+
+    kind: AttachmentKind
+    blob: str
+    name: str
+    mime: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """A person wrote. `order` is the platform's own order within the chat; `event` its id of the update."""
+
+    event: str
+    conversation: ConversationId
+    sender: Sender
+    order: int
+    at: datetime
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+    quoted: str = ""
+    """Text the person quoted or forwarded: data, never their own words."""
+    album: str = ""
+    """Messages that share a non-empty album are parts of one."""
+    is_private: bool = True
+    """A chat with nobody else in it but the bot."""
+    ref: MessageRef | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ButtonPress:
+    """A person pressed a choice. `token` is the opaque word that the button carried, `choice` which one."""
+
+    event: str
+    conversation: ConversationId
+    sender: Sender
+    order: int
+    at: datetime
+    token: str
+    choice: str
+    press: str = ""
+    """The platform's id of the press itself, needed to answer it with a `Notice`."""
+    ref: MessageRef | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """The alarm that a commit set for `token` has rung; put by the scheduler."""
+
+    event: str
+    conversation: ConversationId
+    at: datetime
+    token: str
+
+
+Inbound = UserMessage | ButtonPress | Expired
+
+
+class Look(Enum):
+    """How a choice looks where the platform can show it."""
+
+    PLAIN = "plain"
+    GOOD = "good"
+    DANGER = "danger"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One button: `id` comes back as `ButtonPress.choice`, `label` is what people read."""
+
+    id: str
+    label: str
+    look: Look = Look.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Markdown to say in the conversation."""
+
+    conversation: ConversationId
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+    quote: MessageRef | None = None
+    """The message this answers, where the platform shows such things."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Markdown with buttons. Presses come back with `token` (at most 48 ASCII characters, random)."""
+
+    conversation: ConversationId
+    text: str
+    token: str
+    choices: tuple[Choice, ...]
+    due: datetime | None = None
+    """When a reminder that fired was due; who sends it much later says so, in `language`."""
+    language: str = "zh"
+
+    @property
+    def is_reminder(self) -> bool:
+        """A reminder that fired: goes before drafts and replies under flood limits."""
+        return self.due is not None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptClosed:
+    """The prompt `token` is decided: wherever it was shown its text becomes `text`, with `choices` (or none) left."""
+
+    conversation: ConversationId
+    token: str
+    text: str
+    choices: tuple[Choice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A short answer to one press, seen by the person who pressed."""
+
+    conversation: ConversationId
+    press: str
+    person: str
+    text: str
+
+
+Outbound = Reply | Prompt | PromptClosed | Notice
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What is being written right now; the only outbound word that may be dropped, and never part of a commit.
+
+    Empty `text` means: working. `turn` and `sequence` order drafts of one conversation.
+    """
+
+    conversation: ConversationId
+    turn: str
+    sequence: int
+    text: str = ""
+
+
+class Command(Enum):
+    """What people may say with a slash (Telegram, terminal), `/zclaw …` or `!…` (Slack)."""
+
+    HELP = "help"
+    START = "start"
+    NEW = "new"
+    STOP = "stop"
+    STATUS = "status"
+    REMINDERS = "reminders"
+    TZ = "tz"
+
+
+def command_of(text: str) -> tuple[Command, str] | None:
+    """The command that `text` opens with and the rest of its line; None when it is ordinary text.
+
+    Adapters have already turned their platform's spelling (`/stop@bot`, `/zclaw stop`, `!stop`) into `/stop`.
+    """
+    if not text.startswith("/"):
+        return None
+    word, _, rest = text[1:].partition(" ")
+    try:
+        return Command(word.strip().lower()), rest.strip()
+    except ValueError:
+        return None

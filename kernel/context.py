@@ -1,0 +1,75 @@
+"""Which messages a model call sees, and what finished turns leave behind for later ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kernel.messages import Message, Opaque
+from kernel.session import FORGOTTEN, Session, Turn
+
+MOST_PAST = 200
+"""How many messages of the past a request shows when the operator says nothing else."""
+_CUT_BY = 50
+"""A longer past loses its oldest messages so many at once: between two cuts its beginning, and the cache, stay."""
+
+
+def request_messages(
+    turn: Turn, history: Sequence[Message], *, first: int = 0, most: int = MOST_PAST
+) -> tuple[Message, ...]:
+    """What the model reads for the turn's next call: the history as it stood when the turn began, then its own frame.
+
+    `history` holds the messages of finished turns from absolute number `first` on; of a past longer than `most` the
+    oldest are left out. A sub-frame sees only itself. Thinking kept from before the turn's `thinking_from`, or from
+    a past whose beginning is left out, is not shown: what it is bound to has changed.
+    """
+    if len(turn.frames) > 1:
+        return turn.top.messages
+    surplus = max(0, turn.base - most)
+    start = -(-surplus // _CUT_BY) * _CUT_BY
+    thinking_from = turn.base if start else turn.thinking_from
+    past = [
+        message if first + number >= thinking_from else _without_thinking(message)
+        for number, message in enumerate(history[: max(0, turn.base - first)])
+        if first + number >= start
+    ]
+    if start:
+        past = past[next((number for number, each in enumerate(past) if each.may_begin), len(past)) :]
+    return (*(message for message in past if message.parts), *turn.top.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Harvest:
+    """A session without its finished turns, what they leave to the history, and the turns themselves."""
+
+    session: Session
+    history: tuple[Message, ...]
+    finished: tuple[Turn, ...]
+
+
+def harvest(session: Session) -> Harvest:
+    """Take the finished turns out: the messages of their root frames are history from now on.
+
+    A turn that waited while others finished stands behind them now, and one that began before the prefix changed was
+    asked under another: thinking kept so far is bound to what the next turn will not show, and goes.
+    """
+    finished = tuple(turn for turn in session.turns if turn.is_finished)
+    if not finished:
+        return Harvest(session, (), ())
+    length, thinking_from = session.history_length, session.thinking_from
+    history: list[Message] = []
+    for turn in finished:
+        if turn.base == FORGOTTEN:
+            continue
+        is_bound = turn.base == length and turn.frames[0].prefix == session.prefix
+        history.extend(turn.frames[0].messages)
+        length = session.history_length + len(history)
+        thinking_from = thinking_from if is_bound else length
+    rest = tuple(turn for turn in session.turns if not turn.is_finished)
+    left = replace(session, turns=rest, history_length=length, thinking_from=thinking_from)
+    return Harvest(left, tuple(history), finished)
+
+
+def _without_thinking(message: Message) -> Message:
+    kept = tuple(part for part in message.parts if not isinstance(part, Opaque))
+    return message if len(kept) == len(message.parts) else replace(message, parts=kept)

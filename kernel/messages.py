@@ -1,0 +1,156 @@
+"""The words between us and a model: messages, tool calls and their results, what a tool is to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+JsonValue = None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
+Json = Mapping[str, JsonValue]
+
+
+class Role(Enum):
+    """Who speaks in a message. Tool results travel in user messages, as both dialects want it in the end."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Plain words, never empty or only white space once they are in a message."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture by reference; when its blob is gone a marker takes its place in the request."""
+
+    blob: str
+    mime: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The model asks for a tool.
+
+    `arguments` is the JSON text exactly as the model wrote it, not yet parsed: empty, fenced or broken text is an
+    answer for the model, found when the call is checked. `is_cut` says that the reply ended inside it (max_tokens,
+    a broken stream): such a call never runs, whatever its arguments look like.
+    """
+
+    id: str
+    name: str
+    arguments: str
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What came of the call `call`, for the model to read."""
+
+    call: str
+    text: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """What a provider wants back unread (signed thinking, reasoning text): `payload` is its JSON, byte for byte.
+
+    It goes only to the provider and model that made it.
+    """
+
+    provider: str
+    model: str
+    payload: str
+
+
+Part = Text | Image | ToolCall | ToolResult | Opaque
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a history or a request."""
+
+    role: Role
+    parts: tuple[Part, ...]
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls in it, in order."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+    @property
+    def text(self) -> str:
+        """Its words, joined by line breaks."""
+        return "\n".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def may_begin(self) -> bool:
+        """A past may begin here: words of a person, which answer no call."""
+        return self.role is Role.USER and not any(isinstance(part, ToolResult) for part in self.parts)
+
+
+class Concurrency(Enum):
+    """How a call goes with the other calls of its message."""
+
+    READ_ONLY = "read-only"
+    """Changes nothing anywhere: runs beside others and may be repeated."""
+    EXCLUSIVE = "exclusive"
+    """Starts when every earlier exclusive call is answered; runs at most once."""
+    INTERACTIVE = "interactive"
+    """Talks with a person: alone, after everything before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolWords:
+    """What the model is told of a tool. `schema` is JSON Schema text: flat, ASCII property names, no unions on top."""
+
+    name: str
+    description: str
+    schema: str
+
+
+class Stop(Enum):
+    """Why a model's reply ended."""
+
+    END = "end"
+    TOOLS = "tools"
+    CUT = "cut"
+    """max_tokens: the last part may be incomplete."""
+    PAUSE = "pause"
+    """The provider wants the reply back as it is, to go on."""
+    REFUSAL = "refusal"
+    WINDOW = "window"
+    """The context window is full."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one model call, as the provider counted them."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """All that one model call needs; pair-clean, ends with a user message."""
+
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolWords, ...] = ()
+    max_tokens: int = 16_000
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """A complete reply; `message` is an assistant message with at least one part unless the model said nothing."""
+
+    message: Message
+    stop: Stop
+    usage: Usage = Usage()

@@ -1,0 +1,199 @@
+"""Every sentence a person sees, in Chinese and in English. Short, calm, concrete; no ids, no internals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+LANGUAGES: Final = ("zh", "en")
+
+_TEXTS: Mapping[str, tuple[str, str]] = {
+    # key: (Chinese, English)
+    # The one id that a person is shown: it is what the owner writes into ZCLAW_ALLOW to let them in.
+    "stranger": (
+        "你好！我只为允许的人服务。想用的话，请把这一行交给我的主人：{id}",
+        "Hello! I only work for people who were let in. To join them, give this line to my owner: {id}",
+    ),
+    "press.late": ("收到，稍后告诉你结果。", "Got it, I will tell you shortly."),
+    "press.failed": ("没能记下这次点击，请再按一次。", "That press could not be stored. Please press again."),
+    "press.unknown": ("这个按钮已经失效了。", "This button no longer works."),
+    "press.decided": ("已经处理过了。", "This has already been decided."),
+    "press.noted": ("好的。", "Done."),
+    "sticker": ("我目前只看得懂文字。", "I can only read text for now."),
+    "help": (
+        "我可以：\n"
+        "• 提醒：直接说，比如「每天早上9点提醒我查房」「20分钟后提醒我取快递」\n"
+        "• 聊天和办事：直接发消息\n\n"
+        "/reminders 查看提醒 · /tz 时区 · /new 新对话 · /stop 停下 · /status 状态",
+        "I can:\n"
+        "• remind you: just say it, like “every day at 9 remind me to do the ward round” or "
+        "“remind me in 20 minutes to pick up the parcel”\n"
+        "• talk and get things done: just write\n\n"
+        "/reminders your reminders · /tz time zone · /new new conversation · /stop stop · /status status",
+    ),
+    "new.done": ("好，我们重新开始。之前的对话我不再参考。", "Fresh start. I no longer look at what we said before."),
+    "stop.done": ("已停止。", "Stopped."),
+    "stop.idle": ("现在没有正在进行的事。", "Nothing is running right now."),
+    "status.idle": ("在线，空闲。等着的提醒：{reminders} 个。", "Here and idle. Reminders waiting: {reminders}."),
+    "status.busy": (
+        "正在处理你的消息。等着的提醒：{reminders} 个。",
+        "Working on your message. Reminders waiting: {reminders}.",
+    ),
+    "status.waiting": (
+        "在等你做决定。等着的提醒：{reminders} 个。",
+        "Waiting for your decision. Reminders waiting: {reminders}.",
+    ),
+    "tz.show": (
+        "这里的时区是 {zone}，现在 {time}。要改：/tz Asia/Shanghai",
+        "The zone here is {zone}, it is {time}. To change it: /tz Europe/Berlin",
+    ),
+    "tz.set": ("好，时区改为 {zone}，现在 {time}。", "Done, the zone is {zone} now, it is {time}."),
+    "tz.unknown": (
+        "不认识时区「{zone}」。请用这样的写法：/tz Asia/Shanghai",
+        "I do not know the zone “{zone}”. Please write it like this: /tz Europe/Berlin",
+    ),
+    "command.failed": (
+        "没能记下这条命令，请再发一次。",
+        "That command could not be stored. Please send it again.",
+    ),
+    "command.unknown": ("没有这个命令。/help 看看我会什么。", "There is no such command. /help shows what I can do."),
+    "model.absent": (
+        "我还没有连上模型，暂时不能聊天：请设置 ANTHROPIC_API_KEY 或 OPENAI_BASE_URL。"
+        "提醒照常可用，比如「2分钟后提醒我取快递」。",
+        "I have no model yet, so I cannot chat: please set ANTHROPIC_API_KEY or OPENAI_BASE_URL. "
+        "Reminders work all the same, like “remind me in 2 minutes to pick up the parcel”.",
+    ),
+    "model.failed": (
+        "模型暂时没有回应，这条消息没能答上。你可以过一会儿再发一次。",
+        "The model did not answer. Please send your message again in a while.",
+    ),
+    "model.refused": (
+        "模型拒绝了这次请求，请管理员看一下设置。提醒照常可用。",
+        "The model refused this request; the operator should check the settings. Reminders work all the same.",
+    ),
+    "model.silent": ("（模型没有说话。）", "(The model said nothing.)"),
+    "turn.limit": (
+        "这件事步骤太多，我先停在这里。需要的话请把它拆小一点再说。",
+        "This takes too many steps, so I stop here. Please ask for a smaller piece of it.",
+    ),
+    "turn.parked": (
+        "有一条消息让我反复出错，我先把它放到一边了。其他的照常。",
+        "One message kept breaking me, so I put it aside. Everything else goes on as usual.",
+    ),
+    "reminder.set": ("好，{reading} 提醒你：{body}", "Done, {reading}: {body}"),
+    "reminder.set_once": ("好，{times} 提醒你：{body}（{zone}）", "Done, {times}: {body} ({zone})"),
+    "reminder.ended": ("「{body}」到此为止：{why}", "“{body}” ends here: {why}"),
+    "reminder.next": ("接下来：{times}（{zone}）", "Next: {times} ({zone})"),
+    "reminder.body": ("提醒", "Reminder"),
+    "reminder.undo": ("撤销", "Undo"),
+    "reminder.undone": ("已撤销：{body}", "Undone: {body}"),
+    "reminder.fired": ("⏰ {body}", "⏰ {body}"),
+    # On a line of its own: apps take a bracket right behind an address for a part of it.
+    "reminder.late": ("{body}\n（晚到 {ago}）", "{body}\n({ago} late)"),
+    "reminder.done": ("完成", "Done"),
+    "reminder.snooze": ("稍后 10 分钟", "In 10 minutes"),
+    "reminder.was_done": ("⏰ {body}\n✅ {name} 完成了", "⏰ {body}\n✅ done by {name}"),
+    "reminder.was_snoozed": ("⏰ {body}\n🕐 {name}：{time} 再提醒", "⏰ {body}\n🕐 {name}: again at {time}"),
+    "reminder.skipped": ("错过了，没有再提醒：{body}（{time}）", "Missed and not repeated: {body} ({time})"),
+    "reminder.none": ("现在没有提醒。", "No reminders."),
+    "reminder.list": ("提醒：", "Reminders:"),
+    "reminder.line": ("{number}. {body}，{reading}，下次 {time}", "{number}. {body}, {reading}, next {time}"),
+    "reminder.line_once": ("{number}. {body}，{time}", "{number}. {body}, {time}"),
+    "reminder.line_paused": ("{number}. {body}，{reading}，已暂停", "{number}. {body}, {reading}, paused"),
+    "reminder.cancel": ("取消 {number}", "Cancel {number}"),
+    "reminder.cancelled": ("已取消：{body}", "Cancelled: {body}"),
+    "reminder.cancel_which": ("要取消哪一个？", "Which one should be cancelled?"),
+    "reminder.paused": ("已暂停：{body}", "Paused: {body}"),
+    "reminder.pause_which": ("要暂停哪一个？", "Which one should be paused?"),
+    "reminder.pause": ("暂停 {number}", "Pause {number}"),
+    "reminder.gone": ("「{body}」已经不在了。", "“{body}” is gone already."),
+    "reminder.full": (
+        "这里的提醒已经有 {limit} 个了，请先取消一些。",
+        "There are {limit} reminders here already; please cancel some first.",
+    ),
+    "reminder.too_often": ("最密只能每分钟一次。", "Once a minute is as often as it goes."),
+    "schedule.unreadable": ("这个时间我没看懂。", "I could not read that time."),
+    "schedule.unknown_zone": ("不认识时区「{zone}」。", "I do not know the zone “{zone}”."),
+    "schedule.beyond_calendar": (
+        "法定节假日安排只公布到 {until}，之后的我还不知道。公布后请再设一次。",
+        "The statutory calendar is published up to {until} only. Please set it again once the next one is out.",
+    ),
+    "schedule.never": ("这个时间永远不会到。", "That time will never come."),
+    "ask.allow": ("允许", "Allow"),
+    "ask.deny": ("拒绝", "Deny"),
+    "ask.card": ("需要你同意：{what}", "This needs your consent: {what}"),
+    "ask.allowed": ("{what}\n✅ {name} 已允许", "{what}\n✅ allowed by {name}"),
+    "ask.denied": ("{what}\n🚫 {name} 已拒绝", "{what}\n🚫 denied by {name}"),
+    "ask.closed": ("{what}\n已不再需要决定", "{what}\nno decision is needed any more"),
+    "ask.not_yours": ("这要由提出的人来决定。", "The person who asked decides this."),
+    "ago.minutes": ("{minutes} 分钟", "{minutes} min"),
+    "ago.hours": ("{hours} 小时 {minutes} 分", "{hours} h {minutes} min"),
+    "ago.days": ("{days} 天 {hours} 小时", "{days} d {hours} h"),
+    "menu.help": ("看看我会什么", "What I can do"),
+    "menu.reminders": ("查看和取消提醒", "Your reminders"),
+    "menu.new": ("开始新的对话", "Start a new conversation"),
+    "menu.stop": ("停下正在做的事", "Stop what is running"),
+    "menu.status": ("我在做什么", "What I am doing"),
+    "menu.tz": ("查看或更改时区", "Show or change the time zone"),
+    "chat.welcome": (
+        "你好，我是 zclaw。试试「10秒后提醒我喝水」，或 /help。退出：Ctrl-D。",
+        "Hello, I am zclaw. Try “remind me in 10 seconds to stretch”, or /help. Leave with Ctrl-D.",
+    ),
+    "chat.leaving": ("再见。还有 {count} 个提醒在等着。", "Goodbye. Reminders waiting: {count}."),
+    "chat.leaving_none": ("再见。", "Goodbye."),
+}
+
+
+_ADDRESS = re.compile(r"(https?://[^\s<>*`~|\[\]\\]+)")
+_MARK = re.compile(r"([\\`*_\[\]~|])")
+_OPENING = re.compile(r"^(\s*)([#>+=-]|\d{1,9}(?=[.)]))", re.MULTILINE)
+_ENTITY = re.compile(r"&(?=#?\w+;)")
+
+
+def say(key: str, language: str, **fields: str) -> str:
+    """The sentence `key` in `language` (`zh`, else English), Markdown; `fields` are filled in as they are.
+
+    What people or models wrote goes through `verbatim` first.
+    """
+    chinese, english = _TEXTS[key]
+    return (chinese if language == "zh" else english).format(**fields)
+
+
+def verbatim(words: str) -> str:
+    """Markdown that shows `words` as they are: `2*3*4` keeps its stars, `[here](https://…)` is no link."""
+    pieces = _ADDRESS.split(words)
+    return "".join(piece if number % 2 else _escaped(piece) for number, piece in enumerate(pieces))
+
+
+def _escaped(words: str) -> str:
+    """Slack takes every `<` for its own, so brackets become entities, which all renderers show as characters."""
+    marked = _MARK.sub(r"\\\1", _ENTITY.sub("&amp;", words)).replace("<", "&lt;")
+    return _OPENING.sub(_opening, marked)
+
+
+def _opening(found: re.Match[str]) -> str:
+    """A sign that would open a list, a heading or a quote; of a number it is the dot behind it that does."""
+    space, sign = found.groups()
+    return f"{space}{sign}\\" if sign.isdigit() else f"{space}\\{sign}"
+
+
+def keys() -> tuple[str, ...]:
+    """Every key there is."""
+    return tuple(_TEXTS)
+
+
+def language_of(text: str, known: str | None = None, setting: str = "auto") -> str:
+    """The language to answer in: the operator's `setting`, else that of the words, else what is `known`, else zh."""
+    if setting in LANGUAGES:
+        return setting
+    return written_in(text) or (known if known in LANGUAGES else "zh")
+
+
+def written_in(text: str) -> str | None:
+    """The language that the words themselves show: zh, en, or None for a command, numbers, a smile."""
+    if any("\u3400" <= sign <= "\u9fff" for sign in text):
+        return "zh"
+    if any(sign.isascii() and sign.isalpha() for sign in text) and not text.startswith("/"):
+        return "en"
+    return None

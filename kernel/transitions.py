@@ -1,0 +1,399 @@
+"""How a session changes: `apply`, pure and total.
+
+`apply` reads no clock, people, registry or settings: whoever may do something has been checked before the event was
+made. An event that does not fit (a stale result, a press on a decided card, a message while the model is being
+asked) gives back the *same* session object, so callers can tell by identity that nothing was taken.
+
+What moves a call (its gate); every other pair of state and event changes nothing:
+
+    state     event                              next       note
+    --------  ---------------------------------  ---------  ---------------------------------------------------
+    -         ModelReplied                       as given   ASKED, READY, or ANSWERED for a call that cannot run
+    ASKED     Voted, the last vote needed        READY      digest matches, a voter counts once
+    ASKED     Denied                             DENIED     the model reads why
+    ASKED ?   Worded                             ANSWERED   a question; with the person's words
+    ASKED ?   Spoken by the requester            ANSWERED   a question; their message is the answer
+    ASKED     Spoken by the requester            DENIED     and with it every call not yet answered; the message is
+                                                            the reason, and follows the results
+    READY     Asked                              ASKED      an INTERACTIVE call whose turn has come
+    READY     Claimed                            CLAIMED    not for READ_ONLY calls, which may be repeated
+    READY     Returned, claim 0                  ANSWERED   READ_ONLY, or a call answered without running it
+    READY     Opened                             OPENED     pushes a frame
+    CLAIMED   Returned, same claim               ANSWERED   also after the turn was broken off
+    CLAIMED   Resumed under a later fence        ANSWERED   "may have taken effect": the claimer is gone
+    OPENED    its frame is done                  ANSWERED   with the frame's last words
+    any of ASKED, READY, OPENED: Broken          DENIED     "not run: stopped"
+
+What moves a turn:
+
+    state     event                              next
+    --------  ---------------------------------  ---------------------------------------------------------------
+    -         Spoken, nothing runs               opens a turn (or goes on with the waiting turn it supersedes)
+    root      Spoken by the requester            joins the turn: last in its newest user message
+    thinking  Calling, the number fits           calling: the history does not grow until the result is applied
+    calling   ModelReplied, the number fits      open (calls), thinking again (pause), or done (frame or turn)
+    calling   Resumed                            thinking: the holder is gone, the call is made again
+    any       Broken                             ended; finished once every claimed call has its outcome
+
+"root" and "thinking" mean: the top frame has no open message and no call is under way; "root" also that it is the
+only frame. When every call of the open message is answered, the message and its results (one user message, in the
+order of the calls) close, and the frame thinks again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import assert_never
+
+from kernel.messages import Concurrency, Message, Part, Role, Text, ToolResult
+from kernel.session import (
+    MAX_SUBFRAMES,
+    Asked,
+    Broken,
+    Calling,
+    Claimed,
+    Denied,
+    Ending,
+    Frame,
+    Gate,
+    GateState,
+    ModelReplied,
+    Open,
+    Opened,
+    Resumed,
+    Returned,
+    Session,
+    SessionEvent,
+    Spoken,
+    Turn,
+    Voted,
+    Worded,
+    can_start,
+)
+
+MAY_HAVE_TAKEN_EFFECT = (
+    "The process that ran this call died before it could tell the outcome: it may have taken effect. "
+    "Do not repeat it unless the person asks for it again."
+)
+NOT_RUN = "Not run: the turn was stopped."
+TOO_DEEP = "Not run: a sub-task cannot start sub-tasks of its own this deep."
+SUPERSEDED = "Not run: instead of deciding, the person wrote the message that follows."
+
+
+_GateEvent = Asked | Voted | Denied | Worded | Claimed | Returned
+_TurnEvent = Calling | ModelReplied | Broken | Opened | _GateEvent
+_GateChange = Callable[[Gate], Gate]
+_TurnChange = Callable[[Turn], Turn]
+
+
+def apply(session: Session, event: SessionEvent) -> Session:
+    """The session after `event`; the same object when the event does not fit."""
+    match event:
+        case Spoken():
+            changed = _speak(session, event)
+        case Resumed():
+            changed = _each_turn(session, lambda turn: _resume(turn, event.fence))
+        case _:
+            changed = _one_turn(session, event)
+    return session if changed is session else _settle(changed)
+
+
+def _one_turn(session: Session, event: _TurnEvent) -> Session:
+    turn = session.turn(event.turn)
+    if turn is None:
+        return session
+    after = _move_turn(turn, event, is_active=session.active == turn.id)
+    return session if after is turn else _with_turn(session, after)
+
+
+def _move_turn(turn: Turn, event: _TurnEvent, *, is_active: bool) -> Turn:
+    match event:
+        case Calling():
+            return _call_model(turn, event) if is_active else turn
+        case ModelReplied():
+            return _take_reply(turn, event)
+        case Broken():
+            return _break(turn, event.ending)
+        case Opened():
+            return _open_frame(turn, event) if is_active else turn
+        case Claimed() | Asked() if not is_active:
+            return turn
+        case Asked() | Voted() | Denied() | Worded() | Claimed() | Returned():
+            return _move_gate(turn, event)
+        case _:
+            assert_never(event)
+
+
+# --- what people say ---------------------------------------------------------------------------------------------
+
+
+def _speak(session: Session, event: Spoken) -> Session:
+    running = session.running
+    if running is not None:
+        if running.requester == event.person and _is_thinking(running) and len(running.frames) == 1:
+            return _with_turn(session, _join(running, event.parts))
+        return session
+    for turn in session.turns:
+        if turn.requester == event.person and turn.is_waiting:
+            superseded = _supersede(turn, event)
+            return session if superseded is turn else _with_turn(session, superseded)
+    if session.turn(event.turn) is not None:
+        return session
+    is_same = event.prefix == session.prefix
+    thinking_from = session.thinking_from if is_same else session.history_length
+    turn = Turn(
+        id=event.turn,
+        requester=event.person,
+        frames=(Frame((Message(Role.USER, event.parts),), prefix=event.prefix),),
+        base=session.history_length,
+        thinking_from=thinking_from,
+    )
+    turns = (*session.turns, turn)
+    return replace(session, turns=turns, prefix=event.prefix, thinking_from=thinking_from)
+
+
+def _supersede(turn: Turn, event: Spoken) -> Turn:
+    """The waiting turn goes on with the message: as the answer to its question, else in place of every decision.
+
+    A sub-frame that waits is given up with the call that started it, so that the message stands where the person
+    speaks: in the root. While a claimed call has no outcome yet the message has to wait.
+    """
+    question = next((gate for gate in turn.gates if gate.state is GateState.ASKED and gate.is_question), None)
+    if question is not None:
+        words = "\n".join(part.text for part in event.parts if isinstance(part, Text))
+        return _move_gate(turn, Worded(turn.id, question.call.id, words))
+    if any(gate.state is GateState.CLAIMED for gate in turn.gates):
+        return turn
+    root = _drop_frames(turn, 1)
+    decided = _map_top_gates(
+        root,
+        lambda gate: gate if gate.is_answered else _answered(gate, GateState.DENIED, SUPERSEDED, is_error=True),
+    )
+    return _join(_close_if_answered(decided), event.parts)
+
+
+def _join(turn: Turn, parts: tuple[Part, ...]) -> Turn:
+    """`parts` at the end of the newest user message, behind any tool results."""
+    frame = turn.top
+    last = frame.messages[-1]
+    if last.role is Role.USER:
+        messages = (*frame.messages[:-1], replace(last, parts=(*last.parts, *parts)))
+    else:
+        messages = (*frame.messages, Message(Role.USER, parts))
+    return _with_top(turn, replace(frame, messages=messages))
+
+
+# --- the model ---------------------------------------------------------------------------------------------------
+
+
+def _is_thinking(turn: Turn) -> bool:
+    return turn.ending is None and not turn.is_calling and turn.top.open is None
+
+
+def _call_model(turn: Turn, event: Calling) -> Turn:
+    if not _is_thinking(turn) or event.effect != turn.effect + 1:
+        return turn
+    frame = replace(turn.top, iteration=turn.top.iteration + 1)
+    return replace(_with_top(turn, frame), effect=event.effect, is_calling=True, model_calls=turn.model_calls + 1)
+
+
+def _take_reply(turn: Turn, event: ModelReplied) -> Turn:
+    if not turn.is_calling or event.effect != turn.effect:
+        return turn
+    heard = replace(turn, is_calling=False)
+    if event.gates:
+        opened = _with_top(heard, replace(heard.top, open=Open(event.message, event.gates)))
+        return _close_if_answered(opened)
+    frame = heard.top
+    if event.message.parts:
+        frame = replace(frame, messages=(*frame.messages, event.message))
+    heard = _with_top(heard, frame)
+    return heard if event.is_pause else _finish_frame(heard, event.message.text)
+
+
+def _finish_frame(turn: Turn, words: str) -> Turn:
+    """The top frame is done: the turn is answered, or the call that opened the frame is."""
+    if len(turn.frames) == 1:
+        return replace(turn, ending=Ending.ANSWERED)
+    origin = turn.top.origin
+    below = _drop_frames(turn, len(turn.frames) - 1)
+
+    def answer(gate: Gate) -> Gate:
+        return _answered(gate, GateState.ANSWERED, words or "(no words)") if gate.call.id == origin else gate
+
+    return _close_if_answered(_map_top_gates(below, answer))
+
+
+def _open_frame(turn: Turn, event: Opened) -> Turn:
+    gates = turn.top.open.gates if turn.top.open else ()
+    gate = next((gate for gate in gates if gate.call.id == event.call), None)
+    if turn.ending is not None or gate is None or not can_start(gates, gate):
+        return turn
+    if any(other.state is GateState.CLAIMED for other in gates):
+        return turn
+    if len(turn.frames) > MAX_SUBFRAMES:
+        return _close_if_answered(
+            _map_top_gates(
+                turn,
+                lambda each: _answered(each, GateState.DENIED, TOO_DEEP, is_error=True) if each is gate else each,
+            )
+        )
+    opened = _map_top_gates(turn, lambda each: replace(each, state=GateState.OPENED) if each is gate else each)
+    frame = Frame((Message(Role.USER, event.parts),), origin=event.call, prefix=event.prefix)
+    return replace(opened, frames=(*opened.frames, frame))
+
+
+# --- gates -------------------------------------------------------------------------------------------------------
+
+
+def _move_gate(turn: Turn, event: _GateEvent) -> Turn:
+    """The turn with the gate of the event's call moved, in whichever frame that call is open."""
+    for depth, frame in enumerate(turn.frames):
+        if frame.open is None:
+            continue
+        for gate in frame.open.gates:
+            if gate.call.id != event.call or gate.is_answered:
+                continue
+            moved = _next_gate(turn, frame.open.gates, gate, event)
+            if moved is gate:
+                return turn
+            gates = tuple(moved if each is gate else each for each in frame.open.gates)
+            changed = replace(frame, open=replace(frame.open, gates=gates))
+            frames = (*turn.frames[:depth], changed, *turn.frames[depth + 1 :])
+            return _close_if_answered(replace(turn, frames=frames))
+    return turn
+
+
+def _next_gate(turn: Turn, gates: tuple[Gate, ...], gate: Gate, event: _GateEvent) -> Gate:
+    is_live = turn.ending is None
+    match gate.state, event:
+        case GateState.READY, Asked(token=token) if is_live and can_start(gates, gate):
+            return replace(gate, state=GateState.ASKED, token=token, is_question=True)
+        case GateState.ASKED, Voted(digest=digest, person=person) if not gate.is_question:
+            if digest != gate.digest or person in gate.votes:
+                return gate
+            votes = (*gate.votes, person)
+            state = GateState.READY if len(votes) >= gate.votes_needed else GateState.ASKED
+            return replace(gate, votes=votes, state=state)
+        case GateState.ASKED, Denied(why=why):
+            return _answered(gate, GateState.DENIED, why, is_error=True)
+        case GateState.ASKED, Worded(words=words) if gate.is_question:
+            return _answered(gate, GateState.ANSWERED, words)
+        case GateState.READY, Claimed(fence=fence) if (
+            is_live and gate.concurrency is not Concurrency.READ_ONLY and can_start(gates, gate)
+        ):
+            return replace(gate, state=GateState.CLAIMED, claim=gate.claim + 1, fence=fence)
+        case GateState.READY, Returned(claim=0, result=result) if (
+            is_live and gate.concurrency is Concurrency.READ_ONLY and can_start(gates, gate)
+        ):
+            return replace(gate, state=GateState.ANSWERED, result=replace(result, call=gate.call.id))
+        case GateState.CLAIMED, Returned(claim=claim, result=result) if claim == gate.claim:
+            return replace(gate, state=GateState.ANSWERED, result=replace(result, call=gate.call.id))
+        case _:
+            return gate
+
+
+def _answered(gate: Gate, state: GateState, words: str, *, is_error: bool = False) -> Gate:
+    return replace(gate, state=state, result=ToolResult(gate.call.id, words, is_error))
+
+
+def _close_if_answered(turn: Turn) -> Turn:
+    """Close every frame whose calls are all answered; of a broken turn too, so that its history is pair-clean."""
+    frames = tuple(_closed(frame) for frame in turn.frames)
+    return turn if frames == turn.frames else replace(turn, frames=frames)
+
+
+def _closed(frame: Frame) -> Frame:
+    if frame.open is None:
+        return frame
+    results = [gate.result for gate in frame.open.gates]
+    if any(result is None for result in results):
+        return frame
+    answer = Message(Role.USER, tuple(result for result in results if result is not None))
+    return replace(frame, messages=(*frame.messages, frame.open.message, answer), open=None)
+
+
+# --- endings -----------------------------------------------------------------------------------------------------
+
+
+def _break(turn: Turn, ending: Ending) -> Turn:
+    """Nothing more is started; calls already claimed keep their place for their real outcome."""
+    if turn.ending is not None:
+        return turn
+
+    def refuse(gate: Gate) -> Gate:
+        if gate.is_answered or gate.state is GateState.CLAIMED:
+            return gate
+        return _answered(gate, GateState.DENIED, NOT_RUN, is_error=True)
+
+    frames = tuple(
+        replace(frame, open=replace(frame.open, gates=tuple(refuse(gate) for gate in frame.open.gates)))
+        if frame.open
+        else frame
+        for frame in turn.frames
+    )
+    return _close_if_answered(replace(turn, frames=frames, ending=ending, is_calling=False))
+
+
+def _resume(turn: Turn, fence: int) -> Turn:
+    """What the dead holder had under way: a model call is made again, a claimed call may have taken effect."""
+
+    def give_up(gate: Gate) -> Gate:
+        if gate.state is GateState.CLAIMED and gate.fence < fence:
+            return _answered(gate, GateState.ANSWERED, MAY_HAVE_TAKEN_EFFECT, is_error=True)
+        return gate
+
+    frames = tuple(
+        replace(frame, open=replace(frame.open, gates=tuple(give_up(gate) for gate in frame.open.gates)))
+        if frame.open
+        else frame
+        for frame in turn.frames
+    )
+    if frames == turn.frames and not turn.is_calling:
+        return turn
+    return _close_if_answered(replace(turn, frames=frames, is_calling=False))
+
+
+# --- small moves -------------------------------------------------------------------------------------------------
+
+
+def _map_top_gates(turn: Turn, change: _GateChange) -> Turn:
+    opened = turn.top.open
+    if opened is None:
+        return turn
+    gates = tuple(change(gate) for gate in opened.gates)
+    return _with_top(turn, replace(turn.top, open=replace(opened, gates=gates)))
+
+
+def _with_top(turn: Turn, frame: Frame) -> Turn:
+    return replace(turn, frames=(*turn.frames[:-1], frame))
+
+
+def _drop_frames(turn: Turn, kept: int) -> Turn:
+    """The turn with its first `kept` frames; the ids of calls in the others stay spent."""
+    gone = turn.frames[kept:]
+    closed = [call.id for frame in gone for message in frame.messages for call in message.calls]
+    still_open = [gate.call.id for frame in gone if frame.open for gate in frame.open.gates]
+    return replace(turn, frames=turn.frames[:kept], spent=(*turn.spent, *closed, *still_open))
+
+
+def _with_turn(session: Session, turn: Turn) -> Session:
+    turns = tuple(turn if each.id == turn.id else each for each in session.turns)
+    return replace(session, turns=turns)
+
+
+def _each_turn(session: Session, change: _TurnChange) -> Session:
+    turns = tuple(change(turn) for turn in session.turns)
+    if all(after is before for after, before in zip(turns, session.turns, strict=True)):
+        return session
+    return replace(session, turns=turns)
+
+
+def _settle(session: Session) -> Session:
+    """At most one turn runs: the active one while it can, else the oldest that can."""
+    running = session.running
+    if running is not None and running.is_runnable:
+        return session
+    able = next((turn.id for turn in session.turns if turn.is_runnable), "")
+    return replace(session, active=able)

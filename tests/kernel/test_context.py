@@ -1,0 +1,170 @@
+"""Which messages a model call sees, and what finished turns leave behind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kernel.context import harvest, request_messages
+from kernel.messages import Message, Opaque, Role, Text
+from kernel.session import Broken, Ending, Frame, Opened, Session, Turn
+from tests.twins.sessions import BEN, EMPTY, after, answered, called, calling, gate, spoken, turn_of
+from tests.twins.sessions import call as call_of
+
+THOUGHT = Opaque("anthropic", "m", "{}")
+
+
+def user(text: str) -> Message:
+    return Message(Role.USER, (Text(text),))
+
+
+def bot(text: str, *, thinks: bool = False) -> Message:
+    return Message(Role.ASSISTANT, (THOUGHT, Text(text)) if thinks else (Text(text),))
+
+
+def turn(base: int, *messages: Message, thinking_from: int = 0, more: tuple[Frame, ...] = ()) -> Turn:
+    return Turn("t1", "1001", (Frame(messages), *more), base=base, thinking_from=thinking_from)
+
+
+def test_the_turn_sees_the_history_as_it_stood_when_it_began() -> None:
+    history = [user("1"), bot("2"), user("3"), bot("4")]
+
+    assert request_messages(turn(2, user("now")), history) == (user("1"), bot("2"), user("now"))
+    assert request_messages(turn(4, user("now")), history) == (*history, user("now"))
+
+
+def test_a_history_whose_beginning_was_cut_is_counted_from_there() -> None:
+    history = [user("11"), bot("12"), user("13")]
+
+    assert request_messages(turn(12, user("now")), history, first=10) == (user("11"), bot("12"), user("now"))
+    assert request_messages(turn(4, user("now")), history, first=10) == (user("now"),)
+
+
+def test_a_sub_frame_sees_only_itself() -> None:
+    deep = turn(1, user("outer"), more=(Frame((user("inner"),), origin="c1"),))
+
+    assert request_messages(deep, [user("old")]) == (user("inner"),)
+
+
+def test_thinking_bound_to_a_past_that_changed_is_left_out_and_later_thinking_stays() -> None:
+    history = [user("1"), bot("2", thinks=True), user("3"), bot("4", thinks=True)]
+
+    sent = request_messages(turn(4, user("now"), thinking_from=2), history)
+
+    assert sent == (user("1"), bot("2"), user("3"), bot("4", thinks=True), user("now"))
+
+
+def test_a_message_that_was_nothing_but_thinking_is_left_out_whole() -> None:
+    history = [user("1"), Message(Role.ASSISTANT, (THOUGHT,)), user("3")]
+
+    assert request_messages(turn(3, user("now"), thinking_from=3), history) == (user("1"), user("3"), user("now"))
+
+
+def test_a_finished_turn_leaves_its_messages_and_the_session() -> None:
+    session = after(spoken("你好"), calling(), answered("你好！"))
+
+    reaped = harvest(session)
+
+    assert reaped.session.turns == ()
+    assert reaped.history == (user("你好"), Message(Role.ASSISTANT, (Text("你好！"),)))
+    assert reaped.session.history_length == 2
+    assert [each.id for each in reaped.finished] == ["t1"]
+
+
+def test_nothing_is_harvested_while_nothing_is_finished() -> None:
+    session = after(spoken("你好"), calling())
+
+    assert harvest(session).session is session
+    assert harvest(EMPTY).finished == ()
+
+
+def test_a_broken_turn_leaves_a_history_that_is_pair_clean() -> None:
+    session = after(spoken("做"), calling(), called(gate("post")), Broken("t1", Ending.STOPPED))
+
+    reaped = harvest(session)
+
+    assert [message.role for message in reaped.history] == [Role.USER, Role.ASSISTANT, Role.USER]
+    assert reaped.history[1].calls == (call_of("post"),)
+    assert reaped.session.history_length == 3
+
+
+def test_a_broken_sub_frame_leaves_only_the_root_to_the_history() -> None:
+    session = after(
+        spoken("做"), calling(), called(gate("task")), Opened("t1", "task", (Text("数"),)), Broken("t1", Ending.STOPPED)
+    )
+
+    assert [message.text for message in harvest(session).history if message.text] == ["做"]
+
+
+def test_thinking_stays_while_turns_follow_each_other() -> None:
+    first = harvest(after(spoken("一"), calling(), answered("1"))).session
+    second = harvest(after(spoken("二", turn="t2"), calling(turn="t2"), answered("2", turn="t2"), session=first))
+
+    assert second.session.thinking_from == first.thinking_from
+
+
+def test_a_turn_that_finishes_behind_a_later_one_ends_the_thinking_so_far() -> None:
+    waiting = Turn("t1", "1001", (Frame((user("一"), bot("1"))),), base=0, ending=Ending.ANSWERED)
+    session = Session(EMPTY.conversation, turns=(waiting,), history_length=2)
+
+    reaped = harvest(session)
+
+    assert reaped.session.history_length == 4
+    assert reaped.session.thinking_from == 4
+
+
+def test_what_still_runs_is_left_in_the_session() -> None:
+    session = after(spoken("一"), calling(), answered("1"))
+    both = replace(session, turns=(*session.turns, replace(turn_of(session), id="t2", requester=BEN, ending=None)))
+
+    reaped = harvest(both)
+
+    assert [each.id for each in reaped.session.turns] == ["t2"]
+
+
+def test_a_long_past_loses_its_oldest_messages_fifty_at_once_and_begins_with_words_of_a_person() -> None:
+    history = [message for number in range(200) for message in (user(str(number)), bot(str(number)))]
+
+    shown = [request_messages(turn(base, user("now")), history[:base], most=100) for base in (100, 102, 150, 152)]
+
+    assert [each[0].text for each in shown] == ["0", "25", "25", "50"]
+
+
+def test_a_past_that_was_cut_shows_no_kept_thinking() -> None:
+    thought = Message(Role.ASSISTANT, (Opaque("p", "m", "{}"), Text("yes")))
+    history = [message for number in range(60) for message in (user(str(number)), thought)]
+
+    whole = request_messages(turn(100, user("now")), history, most=100)
+    cut = request_messages(turn(120, user("now")), history, most=100)
+
+    assert sum(isinstance(part, Opaque) for message in whole for part in message.parts) == 50
+    assert not any(isinstance(part, Opaque) for message in cut for part in message.parts)
+
+
+def long_past(pairs: int) -> list[Message]:
+    """Questions and thoughtful answers."""
+    return [each for number in range(pairs) for each in (user(str(number)), bot(str(number), thinks=True))]
+
+
+def test_of_a_long_past_the_newest_messages_are_shown_from_a_persons_words_on() -> None:
+    history = long_past(200)
+
+    sent = request_messages(turn(400, user("now")), history, most=101)
+
+    assert sent[0] == user("150")
+    assert len(sent) == 101
+    assert sent[-1] == user("now")
+    assert not any(isinstance(part, Opaque) for message in sent for part in message.parts)
+
+
+def test_its_beginning_stays_for_many_messages_so_that_what_is_cached_stays_too() -> None:
+    history = long_past(200)
+
+    beginnings = [request_messages(turn(base, user("now")), history, most=100)[0].text for base in range(200, 301, 2)]
+
+    assert beginnings == ["50", *["75"] * 25, *["100"] * 25]
+
+
+def test_a_past_that_fits_is_shown_whole_with_its_thinking() -> None:
+    history = long_past(50)
+
+    assert request_messages(turn(100, user("now")), history, most=100) == (*history, user("now"))
