@@ -1,0 +1,241 @@
+"""Reads where a series begins and ends, what it leaves out, and how long before an event it speaks."""
+
+from __future__ import annotations
+
+from kernel.schedule.clocks import at, clock, span
+from kernel.schedule.days import day
+from kernel.schedule.lengths import Read, in_phrase, is_english
+from kernel.schedule.phrases import (
+    Ahead,
+    Between,
+    Clock,
+    Count,
+    Dates,
+    Day,
+    DayPhrase,
+    Deadline,
+    Except,
+    From,
+    FromClock,
+    Lasting,
+    Lead,
+    Named,
+    Span,
+    Unclear,
+    Until,
+    Vague,
+    Weekdays,
+    Window,
+)
+from kernel.schedule.ranges import clock_or_window, day_phrase
+from kernel.schedule.tokens import Kind, Token
+
+K = Kind
+
+
+def from_phrase(tokens: list[Token], i: int) -> Read:
+    """从9点到18点, from Monday to Friday, starting tomorrow, between 8 and 20."""
+    j = i + 1
+    while at(tokens, j).kind in (K.FROM, K.AT) or at(tokens, j).word in ("the", "on"):
+        j += 1
+    while at(tokens, j).kind is K.PERIOD:
+        window = clock_or_window(tokens, j + 1, sure=True)
+        if window and isinstance(window[0], (Window, FromClock)):
+            named = window[0]
+            first = named.first if isinstance(named, Window) else named.clock
+            if not first.literal:
+                first = Clock(first.hour, first.minute, first.second, at(tokens, j).word)
+            return (Window(first, named.last) if isinstance(named, Window) else FromClock(first)), window[1]
+        break
+    window = clock_or_window(tokens, j, sure=True)
+    if window and isinstance(window[0], Window):
+        return window
+    if window and isinstance(window[0], Clock):
+        return FromClock(window[0]), window[1]
+    if window and isinstance(window[0], FromClock):
+        return window
+    if at(tokens, j).word in ("now", "今"):
+        return From(None), j + 1
+    read = day_phrase(tokens, j)
+    if read and isinstance(read[0], (Between, From)):
+        return read
+    if read and tokens[i].word == "between" and at(tokens, read[1]).kind is K.AND:
+        last = day(tokens, read[1] + 1)
+        if last and not isinstance(last[0], Unclear) and not isinstance(read[0], (Unclear, Except)):
+            return Between(read[0], last[0]), last[1]  # type: ignore[arg-type]  # A day, as below.
+    if (
+        read
+        and isinstance(read[0], Weekdays)
+        and len(read[0].days) > 1
+        and at(tokens, i).word not in ("starting", "beginning", "start")
+    ):
+        return read
+    if read and not isinstance(read[0], (Unclear, Except)):
+        k = read[1] + 1 if at(tokens, read[1]).kind is K.START else read[1]
+        return From(read[0]), k  # type: ignore[arg-type]  # day_phrase gives a day here: the others returned above.
+    ahead = in_phrase(tokens, j) if at(tokens, j).kind is K.IN else None
+    if ahead and isinstance(ahead[0], Ahead):
+        return From(ahead[0]), ahead[1]
+    return None
+
+
+def until(tokens: list[Token], i: int) -> Read:
+    """直到3月底, 到13号为止, until Friday, until 6pm."""
+    j = i + 1
+    while at(tokens, j).kind in (K.UNTIL, K.AT) or (at(tokens, j).word == "the" and at(tokens, j + 1).kind is K.NEXT):
+        j += 1
+    read = day(tokens, j)
+    k = read[1] if read else j
+    if read and isinstance(read[0], Unclear):
+        return read
+    if read is None and at(tokens, j).kind is K.MONTH:
+        return Until(Dates((0,), int(at(tokens, j).n))), j + 1
+    if read is None and at(tokens, j).kind is K.NUM and at(tokens, j + 1).word == "月":
+        return Unclear(impossible=False), j + 2
+    period = at(tokens, k).word if at(tokens, k).kind is K.PERIOD else ""
+    if period:
+        k += 1
+    hour = clock(tokens, k, loose=is_english(tokens[i]))
+    if read is None and (hour is None or isinstance(hour[0], Unclear)):
+        return None
+    end = hour[0] if hour and isinstance(hour[0], Clock) else None
+    if end and period and not end.literal:
+        end = Clock(end.hour, end.minute, end.second, period)
+    k = hour[1] if end and hour else k
+    if at(tokens, k).kind in (K.STOP, K.BEFORE):
+        k += 1
+    return Until(read[0] if read and not isinstance(read[0], Unclear) else None, end), k
+
+
+_RESTS: dict[str, DayPhrase] = {
+    "w": Weekdays((6,), 0),
+    "M": Dates((-1,), months_ahead=0),
+    "y": Dates((-1,), 12, years_ahead=0),
+}
+
+
+def _rest_of(tokens: list[Token], j: int) -> Read:
+    """for the rest of the month."""
+    if at(tokens, j).word != "the" or at(tokens, j + 1).word != "rest" or at(tokens, j + 2).kind is not K.OF:
+        return None
+    k = j + 4 if at(tokens, j + 3).word in ("the", "this") else j + 3
+    end = _RESTS.get(at(tokens, k).word)
+    return (Until(end), k + 1) if end else None
+
+
+def for_phrase(tokens: list[Token], i: int) -> Read:
+    """连续三天, 接下来两周, for the next 5 days, for 3 times."""
+    j = i + 1
+    rest = _rest_of(tokens, j)
+    if rest:
+        return rest
+    ahead = tokens[i].word.startswith(("接", "未", "往", "今", "之", "连"))
+    while at(tokens, j).word in ("the", "a", "的", "total", "of") or at(tokens, j).kind in (K.NEXT, K.FOR, K.OF):
+        if at(tokens, j).word == "a" and at(tokens, j + 1).kind is K.UNIT:
+            break
+        ahead |= at(tokens, j).kind is K.NEXT or at(tokens, j).word.startswith(("接", "未"))
+        if at(tokens, j).kind is K.NEXT and at(tokens, j + 1).kind in (K.UNIT, K.WEEKDAY):
+            if at(tokens, j).n == 1 and at(tokens, j + 1).word == "w" and is_english(at(tokens, j)):
+                return Lasting(Span(days=7), ahead=True), j + 2
+            if at(tokens, j + 1).word == "h":
+                return Lasting(Span(seconds=3600)), j + 2
+            return None
+        j += 1
+    if at(tokens, j).kind is K.NUM and at(tokens, j + 1).kind is K.TIMES and not at(tokens, j + 1).n:
+        return Count(int(at(tokens, j).n), marked=True), j + 2
+    nights = at(tokens, j + 1)
+    if at(tokens, j).kind is K.NUM and nights.kind is K.PERIOD and nights.end - nights.start == 1:
+        return Lasting(Span(days=int(at(tokens, j).n)), ahead=ahead, marked=True), j + 1  # 连续3晚
+    found = span(tokens, j)
+    if found is None or at(tokens, found[1]).kind is K.AFTER:
+        return None
+    if found[0].seconds and not ahead:
+        return (Lasting(found[0], marked=True), found[1])
+    return Lasting(found[0], ahead=ahead, marked=True), found[1]
+
+
+def except_phrase(tokens: list[Token], i: int) -> Read:
+    """除了周日, 除3月12号外, except Sundays, but not on weekends; None when no day follows."""
+    j = i + 1
+    weekdays: list[int] = []
+    dates: list[DayPhrase] = []
+    holidays = False
+    while j < len(tokens):
+        token = tokens[j]
+        read = day(tokens, j)
+        if read and isinstance(read[0], Weekdays):
+            weekdays.extend(read[0].days)
+            j = read[1]
+        elif read and isinstance(read[0], (Dates, Day, Named)) and tokens[i].kind is K.EXCEPT:
+            dates.append(read[0])
+            j = read[1]
+        elif (token.kind is K.HOLIDAY and token.word == "statutory") or token.word in ("holidays", "holiday"):
+            holidays = True
+            j += 1
+        elif token.kind in (K.AND, K.AT, K.OR, K.FOR) or token.word in ("on", ",", "the", "public"):
+            j += 1
+        else:
+            break
+    if not weekdays and not holidays and not dates:
+        return None
+    if at(tokens, j).kind is K.EXCEPT and at(tokens, j).n:
+        j += 1
+    return Except(tuple(weekdays), holidays, tuple(dates)), j
+
+
+def lead(tokens: list[Token], i: int) -> Read:
+    """提前10分钟; 提前 alone is unclear."""
+    found = span(tokens, i + 1)
+    if found:
+        return Lead(found[0]), found[1]
+    return None if tokens[i].n else (Unclear(impossible=False), i + 1)
+
+
+def day_before(tokens: list[Token], i: int) -> Read:
+    """the day before, the evening before at 8pm: a lead of a day, to an event named elsewhere."""
+    j = i + 1 if at(tokens, i).word == "the" else i
+    if at(tokens, j + 1).word != "before" or at(tokens, j + 2).kind is K.DAY:
+        return None
+    if at(tokens, j).word == "d":
+        return Lead(Span(days=1)), j + 2
+    if at(tokens, j).kind is not K.PERIOD or not is_english(tokens[j]):
+        return None
+    hour = clock(tokens, j + 2, loose=True)
+    if hour and isinstance(hour[0], Clock) and hour[0].literal:
+        return Lead(Span(days=1)), j + 2
+    return Unclear(impossible=False), j + 2
+
+
+def before(tokens: list[Token], i: int) -> Read:
+    """前10分钟 names a lead; a time with 前 or "by" beside it is a deadline."""
+    found = span(tokens, i + 1) if not is_english(tokens[i]) else None
+    if found:
+        return Lead(found[0]), found[1]
+    if is_english(tokens[i]) and (clock(tokens, i + 1, loose=True) or day(tokens, i + 1)):
+        return Deadline(), i + 1
+    if is_english(tokens[i]) and at(tokens, i + 1).kind in (K.WORD, K.GLUE, K.VAGUE) and tokens[i].word == "before":
+        return Vague(event=True), i + 2
+    if not is_english(tokens[i]) and at(tokens, i - 1).kind in (
+        K.POINT,
+        K.CLOCK,
+        K.PERIOD,
+        K.UNIT,
+        K.WEEKDAY,
+        K.DAY,
+        K.HALF,
+        K.NUM,
+    ):
+        return Deadline(), i + 1
+    return None
+
+
+def after(tokens: list[Token], i: int) -> Read:
+    """after 20 minutes, after lunch, later."""
+    if tokens[i].word == "after":
+        found = span(tokens, i + 1)
+        if found:
+            return Ahead(found[0]), found[1]
+        if clock(tokens, i + 1, loose=True) or day(tokens, i + 1):
+            return Deadline(), i + 1
+        return Vague(event=True), min(i + 2, len(tokens))
+    return (Vague(), i + 1) if tokens[i].word == "later" else None

@@ -1,0 +1,333 @@
+"""Chooses which phrases about time are the schedule, and which belong to the body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernel.schedule.asks import Ask, clause_start
+from kernel.schedule.clocks import at
+from kernel.schedule.phrases import (
+    Ahead,
+    Between,
+    Clock,
+    Count,
+    Cycle,
+    Dates,
+    Day,
+    Deadline,
+    Except,
+    Found,
+    From,
+    FromClock,
+    Hourly,
+    InZone,
+    Lasting,
+    Lead,
+    Named,
+    OffMonth,
+    Part,
+    Phrase,
+    Until,
+    Vague,
+    Weekdays,
+    Window,
+    Workdays,
+)
+from kernel.schedule.plan import Plan, gather
+from kernel.schedule.tokens import Kind, Token
+
+K = Kind
+
+_GLUE = frozenset({K.OF, K.AT, K.AND, K.FILLER, K.FOR, K.GLUE, K.IN, K.MENTION, K.HABIT})
+_SOFT = frozenset(
+    {
+        K.OF,
+        K.AT,
+        K.AND,
+        K.FILLER,
+        K.FOR,
+        K.POLITE,
+        K.HELP,
+        K.TIMES,
+        K.HABIT,
+        K.GLUE,
+        K.RANGE,
+        K.MENTION,
+        K.DONE,
+        K.CREATE,
+    }
+)
+_BOUNDS = (Until, Lasting, Count, Except, From, FromClock, InZone, Between)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Phrases that stand together; tokens `i` to `j`."""
+
+    found: tuple[Found, ...]
+    i: int
+    j: int
+
+    @property
+    def phrases(self) -> tuple[Phrase, ...]:
+        """The phrases alone."""
+        return tuple(f.phrase for f in self.found)
+
+
+def group(found: list[Found], tokens: list[Token]) -> list[Group]:
+    """Phrases with nothing but glue between them, together."""
+    groups: list[Group] = []
+    run: list[Found] = []
+    for each in found:
+        if run and not _is_glue(tokens, run[-1].j, each.i):
+            groups.append(Group(tuple(run), run[0].i, run[-1].j))
+            run = []
+        run.append(each)
+    if run:
+        groups.append(Group(tuple(run), run[0].i, run[-1].j))
+    return groups
+
+
+def _is_glue(tokens: list[Token], i: int, j: int) -> bool:
+    if j - i > 4:
+        return False
+    for token in tokens[i:j]:
+        if token.kind in _GLUE and token.word not in ("about",):
+            continue
+        if token.kind is K.PUNCT and token.word in ",、\n()-~/":
+            continue
+        return False
+    return True
+
+
+def soft(tokens: list[Token], i: int, j: int) -> bool:
+    """Nothing of weight stands between `i` and `j`: fillers, punctuation, helpers."""
+    return all(t.kind in _SOFT or t.kind is K.PUNCT for t in tokens[max(i, 0) : j])
+
+
+def choose(groups: list[Group], ask: Ask, tokens: list[Token], *, english: bool) -> list[Found]:
+    """The phrases that say when, in the order to read them."""
+    before = [g for g in groups if g.j <= ask.i]
+    inside = [g for g in groups if ask.i < g.i and g.j <= ask.j]
+    after = [g for g in groups if g.i >= ask.j]
+    used: list[Group] = list(inside)
+    for each in reversed(before):
+        taken = each if _wants(each, used, ask, tokens) else _day_of_event(each, used)
+        if taken:
+            used.insert(0, taken)
+    if before and not after and len(before) == len(used):
+        return [f for g in used for f in g.found]
+    if _names_event(after, tokens):
+        after = after[1:]
+    for index, each in enumerate(after):
+        taken = _after(each, index, used, ask, tokens, english)
+        if taken:
+            used.append(taken)
+    return [f for g in used for f in g.found]
+
+
+def _names_event(after: list[Group], tokens: list[Token]) -> bool:
+    """提醒我周五的会议，周四晚上8点: the first day belongs to the body, a later one has the time."""
+    if len(after) < 2 or at(tokens, after[0].j).kind is not K.OF or _plan(after[:1]).has_time:
+        return False
+    return any(_plan([g]).has_time and _plan([g]).days for g in after[1:])
+
+
+def _day_of_event(g: Group, used: list[Group]) -> Group | None:
+    """明天10点开会，9点50提醒我: the day and its part are those of the event, its clock time is not ours."""
+    plan = _plan(used)
+    if not plan.times or plan.lead or _dated(plan) or _is_past(g):
+        return None
+    steps = any(isinstance(p, Cycle) and p.unit == "s" for p in g.phrases)
+    if steps or not any(isinstance(p, (Clock, Window)) for p in g.phrases):
+        return None
+    kept = tuple(f for f in g.found if isinstance(f.phrase, (Day, Weekdays, Dates, Named, Part, Cycle, Workdays)))
+    return Group(kept, g.i, g.j) if kept else None
+
+
+def _plan(used: list[Group]) -> Plan:
+    return gather(p for g in used for p in g.phrases)
+
+
+def _dated(plan: Plan) -> bool:
+    return bool(
+        plan.days
+        or plan.cycles
+        or plan.workdays
+        or plan.between
+        or plan.aheads
+        or plan.hourly
+        or any(p.today or p.each for p in plan.parts)
+    )
+
+
+def _is_past(g: Group) -> bool:
+    return all(
+        (isinstance(p, Day) and p.offset < 0) or isinstance(p, (Part, OffMonth, Clock)) for p in g.phrases
+    ) and any(isinstance(p, Day) and p.offset < 0 for p in g.phrases)
+
+
+def _wants(g: Group, used: list[Group], ask: Ask, tokens: list[Token]) -> bool:
+    """Whether the group before the ask (nearest first) belongs to the schedule."""
+    if all(isinstance(p, Deadline) for p in g.phrases):
+        return bool(used) or soft(tokens, g.j, ask.i)
+    if all(isinstance(p, Vague) and p.event for p in g.phrases) and not (
+        soft(tokens, g.j, ask.i) and soft(tokens, clause_start(tokens, g.i), g.i)
+    ):
+        return False
+    if not used:
+        if _is_past(g) and not soft(tokens, g.j, ask.i):
+            return False
+        idle = all(isinstance(p, (Lasting, Count, OffMonth)) for p in g.phrases)
+        return not idle or soft(tokens, g.j, ask.i)
+    plan = _plan(used)
+    if any(isinstance(d, Day) and d.that for d in plan.days):
+        return any(isinstance(p, (Dates, Named, Day)) for p in g.phrases)
+    if _is_past(g):
+        return False
+    if plan.leads_to_clock and not plan.days:
+        return bool(_plan([g]).days)
+    if not plan.has_time:
+        return (
+            plan.lead is not None
+            or not _dated(plan)
+            or any(isinstance(p, (Clock, Window, Ahead, Part)) for p in g.phrases)
+            or (plan.vague is not None)
+        )
+    if not _dated(plan) and not _plan([g]).has_time:
+        return any(
+            isinstance(p, (Day, Weekdays, Dates, Cycle, Workdays, Named, From, Between, Lasting, Hourly))
+            for p in g.phrases
+        )
+    return plan.is_series and all(isinstance(p, _BOUNDS) and _is_firm(p, plan) for p in g.phrases)
+
+
+def _after(g: Group, index: int, used: list[Group], ask: Ask, tokens: list[Token], english: bool) -> Group | None:
+    """The part of a group after the ask that belongs to the schedule, or None."""
+    plan = _plan(used)
+    adjacent = index == 0 and soft(tokens, ask.j, g.i)
+    trailing = soft(tokens, g.j, len(tokens)) or _is_last_word(tokens, g.j)
+    possessive = at(tokens, g.j).kind is K.OF and not adjacent
+    if ask.is_timer and not plan.has_time and any(isinstance(p, Lasting) for p in g.phrases):
+        return g
+    if plan.lead is None and adjacent and any(isinstance(p, Lead) for p in g.phrases):
+        return g
+    if all(isinstance(p, _BOUNDS) for p in g.phrases):
+        g = _without_efforts(g, plan)
+        return g if g.found and _binds(g, plan, ask, tokens, adjacent=adjacent, trailing=trailing) else None
+    if plan.lead is not None and not plan.has_time and _plan([g]).has_time:
+        return g
+    steps = all(isinstance(p, Cycle) and p.unit == "s" for p in g.phrases)
+    if steps and adjacent and plan.windows and not plan.sub_daily:
+        return g  # 9点到17点提醒我每90分钟…
+    if not plan.has_time:
+        if adjacent and not (at(tokens, g.j).kind is K.OF and not _plan([*used, g]).has_time and used):
+            return _cut(g, plan) if used else g
+        if not ask.to_me and not ask.mentions and index == 0 and not used and _is_name(tokens, ask.j, g.i):
+            return g
+        if trailing and not possessive and at(tokens, g.i - 1).word not in ("the", "a", "this", "from", "since"):
+            return g
+        return None
+    if trailing and not possessive:
+        mine = _plan([g])
+        if mine.has_time:
+            return None
+        if not _dated(plan) and (mine.cycles or mine.workdays or (english and mine.days) or mine.between):
+            return g
+        if (
+            plan.is_series
+            and all(isinstance(p, (*_BOUNDS, Weekdays)) for p in g.phrases)
+            and any(isinstance(p, _BOUNDS) for p in g.phrases)
+        ):
+            return g
+    return None
+
+
+def _is_term(phrase: Phrase) -> bool:
+    """连续三天, for a week: days that were said to be a duration."""
+    return isinstance(phrase, Lasting) and phrase.marked and not phrase.span.seconds
+
+
+def _is_firm(phrase: Phrase, plan: Plan) -> bool:
+    """A bound that can be no part of the task: 读30分钟 and 做3次 are, 连续3天 and 共3次 are not."""
+    match phrase:
+        case Lasting():
+            return phrase.marked if not phrase.span.seconds else plan.sub_daily is not None
+        case Count():
+            return phrase.marked
+        case _:
+            return True
+
+
+def _binds(g: Group, plan: Plan, ask: Ask, tokens: list[Token], *, adjacent: bool, trailing: bool) -> bool:
+    """Whether a group of bounds behind the ask bounds the series, rather than the task."""
+    firm = all(_is_firm(p, plan) for p in g.phrases)
+    if plan.is_series:
+        return firm or (trailing and (_is_own_clause(tokens, g.i, ask.j) or adjacent))
+    if plan.aheads or not trailing:
+        return False
+    term = any(_is_term(p) for p in g.phrases) and (adjacent or _is_own_clause(tokens, g.i, ask.j))
+    return term or any(isinstance(p, (Between, From)) for p in g.phrases)
+
+
+def _without_efforts(g: Group, plan: Plan) -> Group:
+    """The group without the minutes a task takes (散步30分钟), which bound no daily series."""
+    kept = tuple(f for f in g.found if not (isinstance(f.phrase, Lasting) and f.phrase.span.seconds) or plan.sub_daily)
+    return Group(kept, kept[0].i, kept[-1].j) if kept else Group((), g.i, g.j)
+
+
+def _is_own_clause(tokens: list[Token], i: int, start: int) -> bool:
+    """Only a short verb stands between the last comma and `i` (量两周)."""
+    k = i - 1
+    while k > start and tokens[k].kind is not K.PUNCT:
+        k -= 1
+    return k >= start and tokens[k].kind is K.PUNCT and tokens[i].start - tokens[k].end <= 4
+
+
+def _is_name(tokens: list[Token], i: int, j: int) -> bool:
+    """A short name stands between: 提醒张三明天…."""
+    words = tokens[i:j]
+    if words and all(t.kind in (K.WORD, K.PERSON) or t.word in ("the", "my", "our") for t in words):
+        return len(words) <= 3
+    return (
+        0 < j - i <= 2
+        and all(t.kind in (K.TEXT, K.PERSON, K.ME) for t in words)
+        and tokens[j - 1].end - tokens[i].start <= 5
+    )
+
+
+def _cut(g: Group, plan: Plan) -> Group | None:
+    """Of a group behind the ask, what still adds to a plan that has a day but no time."""
+    if _plan([g]).has_time:
+        return g
+    if plan.days and any(isinstance(p, (Day, Weekdays, Dates, OffMonth)) for p in g.phrases):
+        return None
+    return g
+
+
+def _is_last_word(tokens: list[Token], j: int) -> bool:
+    rest = tokens[j:]
+    return len(rest) <= 3 and all(
+        t.kind in _SOFT or t.kind in (K.PUNCT, K.QUESTION, K.ASK, K.ME) or t.word in ("too",) for t in rest
+    )
+
+
+def as_ahead(found: list[Found]) -> list[Found]:
+    """Lengths of time read as "from now": a timer of 3 minutes."""
+    return [
+        f._replace(phrase=Ahead(f.phrase.span)) if isinstance(f.phrase, Lasting) and f.phrase.span.seconds else f
+        for f in found
+    ]
+
+
+def as_cycle(found: list[Found]) -> list[Found]:
+    """Lengths of time read as steps: 一小时提醒我一次."""
+    out = []
+    for each in found:
+        if isinstance(each.phrase, Lasting) and (each.phrase.span.seconds or each.phrase.span.days):
+            span = each.phrase.span
+            step = Cycle(span.seconds + 86400 * span.days, "s") if span.seconds else Cycle(span.days, "d")
+            out.append(each._replace(phrase=step))
+        else:
+            out.append(each)
+    return out

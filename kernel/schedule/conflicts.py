@@ -1,0 +1,161 @@
+"""Tells whether something about time stands in a message beside its schedule, so that it must be asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernel.schedule.asks import Ask, clause_start
+from kernel.schedule.choose import Group, soft
+from kernel.schedule.clocks import at
+from kernel.schedule.phrases import (
+    Ahead,
+    Between,
+    Clock,
+    Cycle,
+    Dates,
+    Day,
+    Found,
+    Hourly,
+    Lasting,
+    Lead,
+    Named,
+    Phrase,
+    Weekdays,
+    Window,
+    Workdays,
+)
+from kernel.schedule.tokens import Kind, Token
+
+K = Kind
+
+_BEARING = (Clock, Window, Weekdays, Dates, Cycle, Workdays, Between, Ahead, Named, Hourly, Lead)
+_TELLING = frozenset({K.EVERY, K.OTHER, K.LUNAR})
+_RAGGED = frozenset(
+    {
+        K.UNIT,
+        K.NUM,
+        K.DATE,
+        K.LUNAR,
+        K.NEXT,
+        K.LAST,
+        K.WEEKDAY,
+        K.MONTH,
+        K.ORD,
+        K.FEW,
+        K.HALF,
+        K.EVERY,
+        K.OTHER,
+        K.DAILY,
+        K.PAST,
+    }
+)
+"""Words that belong to a time: directly beside a phrase they are a part of it that was not understood."""
+
+
+def conflicts(groups: list[Group], used: list[Found], ask: Ask, tokens: list[Token]) -> bool:
+    """Something about time was said beside the schedule and not understood, or contradicts it."""
+    taken = {f.i for f in used}
+    left = [f for g in groups for f in g.found if f.i not in taken]
+    covered = {k for f in used for k in range(f.i, f.j)}
+    return (
+        _bears_before(left, ask, tokens)
+        or _has_second_time(left, used, ask, tokens)
+        or _is_unread(covered, groups, ask, tokens)
+        or _has_ragged_edge(covered, left, used, ask, tokens)
+        or _lists_event(used, ask, tokens)
+        or any(isinstance(f.phrase, Lasting) and f.i == ask.j and not ask.is_noun for f in left)
+        or any(g.i >= ask.j and g.i not in taken and _asks_again(tokens, g) for g in groups)
+        or any(g.i >= ask.j and g.i not in taken and _closes_with_other_days(tokens, g, used) for g in groups)
+        or _excludes_more(used, covered, tokens)
+        or (any(_leads(used)) and any(f.i >= ask.j for f in _leads(left)))
+    )
+
+
+def _bears_before(left: list[Found], ask: Ask, tokens: list[Token]) -> bool:
+    """A time in the clause of the ask that no part of the schedule took."""
+    start = clause_start(tokens, ask.i)
+    return any(start <= f.i and f.j <= ask.i and _bears(f.phrase) for f in left)
+
+
+def _bears(phrase: Phrase) -> bool:
+    return isinstance(phrase, _BEARING) or (isinstance(phrase, Day) and phrase.offset >= 0)
+
+
+def _is_unread(covered: set[int], groups: list[Group], ask: Ask, tokens: list[Token]) -> bool:
+    """每, 隔 or 农历 before the ask, and no phrase that holds it."""
+    read = covered | {k for g in groups for k in range(g.i, g.j)}
+    return any(tokens[k].kind in _TELLING and k not in read for k in range(clause_start(tokens, ask.i), ask.i))
+
+
+def _has_ragged_edge(covered: set[int], left: list[Found], used: list[Found], ask: Ask, tokens: list[Token]) -> bool:
+    """A word of time touches the schedule; the clock time of an event whose day was taken is no such word."""
+    events = {k for f in left if f.j <= ask.i and isinstance(f.phrase, (Clock, Window)) for k in range(f.i, f.j)}
+    return any(_is_ragged(tokens, k, f, covered | events, ask) for f in used for k in (f.i - 1, f.j))
+
+
+def _lists_event(used: list[Found], ask: Ask, tokens: list[Token]) -> bool:
+    """飞机是后天下午3点20，中午12点提醒我出发: after words of its own the first time is the event's."""
+    clocks = [f for f in used if isinstance(f.phrase, Clock) and f.j <= ask.i]
+    if len(clocks) < 2 or any(isinstance(f.phrase, (Cycle, Workdays, Lead)) for f in used):
+        return False
+    first = min(f.i for f in used)
+    told = clause_start(tokens, first) < first and not soft(tokens, clause_start(tokens, first), first)
+    between = tokens[clocks[0].j : clocks[1].i]
+    return told and any(t.kind is K.PUNCT and t.word == "," for t in between)
+
+
+def _is_ragged(tokens: list[Token], k: int, f: Found, covered: set[int], ask: Ask) -> bool:
+    """Token `k` touches the phrase and would belong to it."""
+    token = at(tokens, k)
+    if k < 0 or token.kind not in _RAGGED or k in covered or ask.i <= k < ask.j:
+        return False
+    if token.kind is K.UNIT and "a" <= token.word[:1] <= "z" and token.end - token.start > 2:
+        return False  # "send the minutes every Friday"
+    before = at(tokens, k - 1)
+    if token.word == "日" and before.kind is K.TEXT and before.end == token.start:
+        return False  # 11月9号消防日
+    return _touches(token, k, f) and (k < ask.i or f.i < ask.i or k < f.i)
+
+
+def _touches(token: Token, k: int, f: Found) -> bool:
+    gap = token.start - f.end if k >= f.j else f.start - token.end
+    loose = "a" <= token.word[:1] <= "z" or (token.kind in (K.NUM, K.DATE) and k < f.i)
+    return gap <= (1 if loose else 0)
+
+
+def _has_second_time(left: list[Found], used: list[Found], ask: Ask, tokens: list[Token]) -> bool:
+    """meeting at 9, remind me at 8:30: a time said with "at" behind the ask, besides the one before it."""
+    if not any(isinstance(f.phrase, Clock) for f in used):
+        return False
+    return any(
+        f.i >= ask.j and isinstance(f.phrase, Clock) and tokens[f.i].word == "at" and soft(tokens, ask.j, f.i)
+        for f in left
+    )
+
+
+def _asks_again(tokens: list[Token], g: Group) -> bool:
+    """一小时后提醒我，然后每半小时提醒一次: two requests in one message."""
+    k = g.j
+    while at(tokens, k).kind is K.FILLER:
+        k += 1
+    opened = at(tokens, g.i - 1).kind in (K.FILLER, K.PUNCT, K.AND)
+    return opened and at(tokens, k).kind is K.ASK and at(tokens, k + 1).kind in (K.ME, K.TIMES, K.PUNCT)
+
+
+def _closes_with_other_days(tokens: list[Token], g: Group, used: list[Found]) -> bool:
+    """每天早上7点叫我，周末8点: the message ends with days and a time of their own."""
+    if not any(isinstance(f.phrase, (Cycle, Workdays)) for f in used) or at(tokens, g.i - 1).kind is not K.PUNCT:
+        return False
+    days = any(isinstance(p, (Weekdays, Dates, Workdays, Day)) for p in g.phrases)
+    return days and any(isinstance(p, Clock) for p in g.phrases) and soft(tokens, g.j, len(tokens))
+
+
+def _excludes_more(used: list[Found], covered: set[int], tokens: list[Token]) -> bool:
+    """An exclusion from a series that no phrase holds."""
+    if not any(isinstance(f.phrase, (Cycle, Workdays)) for f in used):
+        return False
+    return any(t.kind is K.EXCEPT and t.end - t.start > 1 and k not in covered for k, t in enumerate(tokens))
+
+
+def _leads(found: list[Found]) -> Iterator[Found]:
+    return (f for f in found if isinstance(f.phrase, Lead))

@@ -1,0 +1,111 @@
+"""Recognises texts that no person wrote to ask for something: code, logs, the bot's own words, texts about texts."""
+
+from __future__ import annotations
+
+from kernel.schedule.tokens import words
+
+_CODE = tuple(
+    words(
+        "() (\" (' range( => { }; ``` </ /> && $( == console. print( crontab schedule.every #!/ setinterval( "
+        "settimeout( ); /bin/ \\n"
+    )
+)
+_ABOUT_TEXT = (
+    "提醒功能",
+    "提醒的功能",
+    "这句",
+    "这段",
+    "下面的话",
+    "以下内容",
+    "语法",
+    "语病",
+    "错别字",
+    "造句",
+    "近义词",
+    ' = "',
+    " = '",
+)
+_CODE_SIGNS = frozenset("(){}=><;/`&$#*\\")
+_ECHO = (
+    "已为你",
+    "已为您",
+    "已设置",
+    "已创建",
+    "已添加",
+    "已取消",
+    "已删除",
+    "已暂停",
+    "已经为你",
+    "已经帮你",
+    "我会在",
+    "我将在",
+    "设好了",
+    "提醒已",
+    "提醒设置成功",
+    "创建成功",
+    "设置成功",
+    "reminder set",
+    "reminder created",
+    "i'll remind",
+    "i will remind",
+    "reminder:",
+    "reminder -",
+    "scheduled:",
+    "reminders:",
+    "got it,",
+    "done! i",
+    "下次提醒",
+    "next:",
+    "下一次提醒",
+    "温馨提醒:",
+    "友情提醒:",
+    "温馨提示",
+    "友情提示",
+    "【",
+    "[提醒]",
+    "[reminder]",
+    "系统提醒",
+    "定时提醒:",
+    "提醒:",
+    "提醒事项:",
+    "闹钟响了",
+    "收到,我会",
+    "已撤销",
+    "错过了,没有再提醒",
+    "接下来:",
+    "undone:",
+    "paused:",
+    "cancelled:",
+    "missed and not repeated",
+)
+_RECEIPTS = ("已创建", "创建成功", "设置成功", "下次:", ",下次 ", "\n🕐", "\n✅")
+"""Wherever they stand, somebody reports what was set."""
+_LOG = ("insert into", " info ", " error ", " warn ", " debug ", "[info]", "[error]", "traceback")
+
+
+def _holds(folded: str, marks: tuple[str, ...]) -> bool:
+    return any(mark in folded for mark in marks)
+
+
+def is_foreign(folded: str) -> bool:
+    """Code, a log line, or one of the bot's own texts."""
+    signs = not _CODE_SIGNS.isdisjoint(folded)
+    if signs and ("* * *" in folded or _holds(folded, _CODE)):
+        return True
+    if _holds(folded, _ABOUT_TEXT):
+        return True
+    if _holds(folded, _LOG) or ("select " in folded and " from " in folded):
+        return True
+    head = (
+        folded.lstrip(" \n⏰🔔✅📌🎉👌")
+        .removeprefix("好的,")
+        .removeprefix("好的。")
+        .removeprefix("好,")
+        .removeprefix("ok,")
+        .lstrip()
+    )
+    if head.startswith(_ECHO) or _holds(folded, _RECEIPTS):
+        return True
+    if head.startswith("done,") and "remind me" not in folded:
+        return True
+    return "提醒你" in folded[:60] or "提醒您" in folded[:60] or "remind you" in folded[:80]

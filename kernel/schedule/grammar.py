@@ -1,0 +1,358 @@
+"""Finds every phrase about time in the tokens of a message, left to right, each with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from kernel.schedule.bounds import after, before, day_before, except_phrase, for_phrase, from_phrase, lead, until
+from kernel.schedule.clocks import at, clock, span
+from kernel.schedule.lengths import Read, few, in_phrase, is_english, length_phrase
+from kernel.schedule.phrases import (
+    Clock,
+    Count,
+    Dates,
+    Either,
+    Except,
+    Found,
+    Hourly,
+    InZone,
+    Lasting,
+    Nth,
+    Part,
+    Unclear,
+    Vague,
+    Weekdays,
+    Window,
+    Workdays,
+)
+from kernel.schedule.ranges import clock_or_window, day_phrase, is_range
+from kernel.schedule.repeats import daily, every, other, past_each_hour, times
+from kernel.schedule.tokens import Kind, Token
+from kernel.schedule.words_en import ZONE_ALONE, ZONES
+
+K = Kind
+
+
+Reader = Callable[[list[Token], int], Read]
+
+
+def find_phrases(tokens: list[Token]) -> list[Found]:
+    """Every phrase about time, in the order of the message."""
+    found: list[Found] = []
+    i, size = 0, len(tokens)
+    while i < size:
+        reader = _READERS.get(tokens[i].kind)
+        read = reader(tokens, i) if reader else None
+        if read is None:
+            i += 1
+            continue
+        phrase, j = read[0], min(read[1], size)  # A reader may look past the end (倒数第 …).
+        found.append(Found(phrase, i, j, tokens[i].start, tokens[j - 1].end))
+        i = j
+        if isinstance(phrase, Clock):
+            i = _more_clocks(tokens, found, i)
+        elif isinstance(phrase, (Dates, Nth)) and tokens[i - 1].kind is K.MONTH:
+            i = _more_months(tokens, found, phrase, i)
+    return found
+
+
+def _more_months(tokens: list[Token], found: list[Found], phrase: Dates | Nth, i: int) -> int:
+    """the first Monday of January, April and July: the months that continue a list."""
+    while True:
+        j = i
+        while at(tokens, j).kind is K.AND or at(tokens, j).word == ",":
+            j += 1
+        month, follow = at(tokens, j), at(tokens, j + 1)
+        if j == i or month.kind is not K.MONTH or follow.kind in (K.NUM, K.ORD):
+            return i
+        found.append(Found(replace(phrase, month=int(month.n)), j, j + 1, month.start, month.end))
+        i = j + 1
+
+
+_AFTER_LISTED = frozenset(
+    {
+        K.AND,
+        K.PUNCT,
+        K.EVERY,
+        K.RANGE,
+        K.DAY,
+        K.POINT,
+        K.ASK,
+        K.AT,
+        K.PERIOD,
+        K.FOR,
+        K.DAILY,
+        K.CALL,
+        K.NEXT,
+        K.WEEKDAY,
+        K.WORKDAY,
+    }
+)
+
+
+def _more_clocks(tokens: list[Token], found: list[Found], i: int) -> int:
+    """at 8, 12 and 18: bare numbers that continue a list of clock times."""
+    while True:
+        j = i
+        while at(tokens, j).kind is K.AND or at(tokens, j).word in (",", "at"):
+            j += 1
+        follow = at(tokens, j + 1)
+        if (
+            j == i
+            or at(tokens, j).kind is not K.NUM
+            or "." in tokens[j].word
+            or tokens[j].word in ("a", "zh", "approx", "digits")
+        ):
+            return i
+        if follow.kind not in _AFTER_LISTED or (
+            follow.word not in (",", "to", "am", "pm") and follow.kind in (K.PUNCT, K.RANGE, K.POINT)
+        ):
+            return i
+        read = clock(tokens, j, loose=True)
+        if read is None or isinstance(read[0], Unclear):
+            return i
+        found.append(Found(read[0], j, read[1], tokens[j].start, tokens[read[1] - 1].end))
+        i = read[1]
+
+
+def _is_chinese(token: Token) -> bool:
+    return token.kind is not K.PERIOD or token.end - token.start <= 3
+
+
+def _number(tokens: list[Token], i: int) -> Read:
+    """What starts with a number: clock time, date, length, count."""
+    hourly = past_each_hour(tokens, i)
+    if hourly:
+        return hourly
+    token = tokens[i]
+    if token.kind is K.NUM and 1 <= token.n <= 12 and at(tokens, i + 1).kind is K.PERIOD and at(tokens, i + 1).n == 2:
+        return Clock(int(token.n)), i + 1  # 8 tonight
+    bare = _bare_window(tokens, i) or _bare_listed(tokens, i)
+    if bare:
+        return bare
+    read = clock_or_window(tokens, i)
+    if read:
+        return read
+    dotted = _dotted_date(tokens, i) or _dashed_date(tokens, i)
+    if dotted:
+        return dotted
+    found = span(tokens, i)
+    if found:
+        length = length_phrase(tokens, i, *found)
+        if length:
+            return length
+    named = day_phrase(tokens, i)
+    if named:
+        return named
+    if found:
+        return Lasting(found[0]), found[1]
+    vague = few(tokens, i)
+    if vague:
+        return vague
+    if at(tokens, i + 1).kind is K.TIMES and not at(tokens, i + 1).n and tokens[i].word != "a":
+        return Count(int(tokens[i].n)), i + 2
+    return None
+
+
+def _bare_window(tokens: list[Token], i: int) -> Read:
+    """9-18点, 9到18点: the first number borrows the 点 of the second."""
+    if (
+        tokens[i].kind is K.NUM
+        and is_range(tokens, i + 1)
+        and at(tokens, i + 2).kind is K.NUM
+        and at(tokens, i + 3).word == "点"
+    ):
+        last = clock(tokens, i + 2)
+        if last and isinstance(last[0], Clock) and tokens[i].n <= 24 and tokens[i].word not in ("word", "a"):
+            return Window(Clock(int(tokens[i].n)), last[0]), last[1]
+    return None
+
+
+def _dashed_date(tokens: list[Token], i: int) -> Read:
+    """4-25 before a written clock time or a part of the day is a date."""
+    month, number, follow = tokens[i], at(tokens, i + 2), at(tokens, i + 3)
+    if at(tokens, i + 1).word != "-" or number.kind is not K.NUM or follow.kind not in (K.CLOCK, K.PERIOD):
+        return None
+    if not (month.word.isdigit() and number.word.isdigit() and 1 <= month.n <= 12 and 1 <= number.n <= 31):
+        return None
+    return Dates((int(number.n),), int(month.n)), i + 3
+
+
+def _dotted_date(tokens: list[Token], i: int) -> Read:
+    """5.1 before a part of the day or a clock time is a date."""
+    token, follow = tokens[i], at(tokens, i + 1)
+    if token.kind is not K.NUM or "." not in token.word:
+        return None
+    named = follow.kind is K.UNIT and follow.word in ("号", "日")  # 7.15号
+    if (
+        not named
+        and follow.kind is not K.PERIOD
+        and not (follow.kind is K.NUM and at(tokens, i + 2).kind is K.POINT)
+        and follow.kind is not K.CLOCK
+    ):
+        return None
+    if not _is_chinese(follow):
+        return None
+    month, number = (int(part) for part in token.word.split("."))
+    read = Dates((number,), month) if 1 <= month <= 12 and 1 <= number <= 31 else Unclear(impossible=True)
+    return read, i + 2 if named else i + 1
+
+
+def _bare_listed(tokens: list[Token], i: int) -> Read:
+    """8、12、18点: a number in a list borrows the 点 at its end."""
+    j = i
+    while (
+        at(tokens, j).kind is K.NUM
+        and (at(tokens, j + 1).word in ("、", ",") or at(tokens, j + 1).kind is K.AND)
+        and j < i + 12
+    ):
+        j += 2
+    if j == i or tokens[i].word in ("word", "a", "approx") or "." in tokens[i].word or tokens[i].n > 24:
+        return None
+    if at(tokens, j).kind is not K.NUM or at(tokens, j + 1).word not in ("点", "点钟"):
+        return None
+    return Clock(int(tokens[i].n), literal=tokens[i].n >= 13), i + 1
+
+
+def _holiday(tokens: list[Token], i: int) -> Read:
+    if tokens[i].word == "statutory":
+        if at(tokens, i + 1).kind is K.EXCEPT:
+            return Except(holidays=True), i + 2
+        return Workdays(statutory=True, off=True), i + 1
+    return day_phrase(tokens, i)
+
+
+def _at(tokens: list[Token], i: int) -> Read:
+    if at(tokens, i + 1).word == "the" and at(tokens, i + 2).word == "h" and at(tokens, i).word == "on":
+        return Hourly(0), i + 3
+    hourly = past_each_hour(tokens, i + 1)
+    if hourly:
+        return hourly
+    if at(tokens, i + 1).kind is K.PERIOD and is_english(tokens[i]) and at(tokens, i + 1).word == "evening":
+        return Part("night"), i + 2
+    if (is_english(tokens[i]) and tokens[i].word != "on") or tokens[i].word in "@~":
+        read = clock_or_window(tokens, i)
+        if read:
+            return read
+    return day_phrase(tokens, i) if tokens[i].word == "on" else None
+
+
+def _zone(tokens: list[Token], i: int) -> Read:
+    token = tokens[i]
+    if token.kind is K.ZONE:
+        return InZone(token.word), i + 1
+    pair = f"{token.word}_{at(tokens, i + 1).word}"
+    if pair in ZONES and at(tokens, i + 2).word == "time":
+        return InZone(ZONES[pair]), i + 3
+    if token.word in ZONES and at(tokens, i + 1).word == "time":
+        return InZone(ZONES[token.word]), i + 2
+    if token.word not in ZONE_ALONE:
+        return None
+    before, follow = at(tokens, i - 1), at(tokens, i + 1)
+    beside = before.kind in (K.POINT, K.CLOCK, K.NUM) or before.word == "("
+    opens = follow.kind in (K.CLOCK, K.PERIOD, K.DAY) or (follow.kind is K.NUM and at(tokens, i + 2).kind is K.POINT)
+    if token.word in ("utc", "gmt") and follow.word in ("+", "-") and follow.start == token.end:
+        return _offset(tokens, i + 1)
+    return (InZone(ZONES[token.word]), i + 1) if beside or opens else None
+
+
+def _offset(tokens: list[Token], i: int) -> Read:
+    """UTC+8, GMT-3时间: whole hours only, as the zone database names them (with the sign turned)."""
+    sign, hours, j = at(tokens, i).word, at(tokens, i + 1), i + 2
+    if hours.kind is not K.NUM or not hours.word.isdigit() or hours.n > 12:
+        return Unclear(impossible=False), j
+    if at(tokens, j).word in ("时间", "time"):
+        j += 1
+    return InZone(f"Etc/GMT{'-' if sign == '+' else '+'}{int(hours.n)}"), j
+
+
+def _follows_days(tokens: list[Token], i: int) -> bool:
+    """every weekday but Friday, every day but Sunday."""
+    return at(tokens, i - 1).kind in (K.WORKDAY, K.UNIT, K.DAILY) and at(tokens, i + 1).kind in (K.WEEKDAY, K.AT)
+
+
+def _word(tokens: list[Token], i: int) -> Read:
+    if tokens[i].word == "weekends":
+        return Weekdays((5, 6), each=True), i + 1
+    return _zone(tokens, i) or day_phrase(tokens, i)
+
+
+def _number_times(tokens: list[Token], i: int) -> Read:
+    if at(tokens, i + 1).word in ("times", "time"):
+        loose = times(tokens, i + 1)
+        if loose:
+            return loose
+    return _number(tokens, i)
+
+
+def _period(tokens: list[Token], i: int) -> Read:
+    token, j = tokens[i], i + 1
+    word = token.word
+    number = at(tokens, j)
+    if (
+        number.kind is K.NUM
+        and number.word.isdigit()
+        and 1 <= number.n <= 12
+        and number.start == token.end
+        and not is_english(token)
+    ):
+        after = at(tokens, j + 1)
+        if after.kind in (K.PERIOD, K.EVERY, K.ASK, K.CALL) or j + 1 == len(tokens):
+            return Clock(
+                int(number.n), 0, 0, token.word if token.word != "morning" or number.n < 12 else "forenoon"
+            ), j + 1
+    if word == "morning" and at(tokens, j).word == "evening" and at(tokens, j).start == token.end:
+        shared = clock(tokens, j + 1)  # 早晚8点
+        if shared and isinstance(shared[0], Clock) and not shared[0].literal:
+            return replace(shared[0], period="morning"), j
+    while at(tokens, j).kind is K.PERIOD and at(tokens, j).start == at(tokens, j - 1).end:
+        word = at(tokens, j).word if word == "evening" else word
+        j += 1
+    return Part(word, each=token.n == 1, today=token.n == 2), j
+
+
+_READERS: dict[Kind, Reader] = {
+    K.NUM: _number_times,
+    K.HALF: _number,
+    K.CLOCK: clock_or_window,
+    K.PAST: lambda t, i: clock_or_window(t, i) if t[i].word == "差" else None,
+    K.FEW: few,
+    K.DATE: day_phrase,
+    K.DAY: day_phrase,
+    K.WEEKDAY: day_phrase,
+    K.WEEKEND: lambda t, i: (Weekdays((5, 6), each=True), i + 1) if t[i].word == "weekends" else day_phrase(t, i),
+    K.MONTH: day_phrase,
+    K.NEXT: day_phrase,
+    K.LAST: day_phrase,
+    K.ORD: day_phrase,
+    K.LUNAR: day_phrase,
+    K.HOLIDAY: _holiday,
+    K.GLUE: lambda t, i: day_before(t, i) or day_phrase(t, i) if t[i].word == "the" else None,
+    K.UNIT: lambda t, i: (
+        _number(t, i) if t[i].word == "quarter" else day_before(t, i) or day_phrase(t, i) if t[i].word == "d" else None
+    ),
+    K.PERIOD: _period,
+    K.EVERY: every,
+    K.OTHER: other,
+    K.DAILY: daily,
+    K.WORKDAY: lambda t, i: (Workdays(bool(t[i].n)), i + 1),
+    K.IN: in_phrase,
+    K.FROM: from_phrase,
+    K.UNTIL: until,
+    K.RANGE: lambda t, i: until(t, i) if t[i].word in ("through", "thru") else None,
+    K.NOT: lambda t, i: except_phrase(t, i) if t[i].word in ("not", "no") else None,
+    K.FILLER: lambda t, i: except_phrase(t, i) if t[i].word == "but" and _follows_days(t, i) else None,
+    K.FOR: for_phrase,
+    K.EXCEPT: except_phrase,
+    K.LEAD: lead,
+    K.BEFORE: before,
+    K.AFTER: after,
+    K.AT: _at,
+    K.ZONE: _zone,
+    K.WORD: _word,
+    K.CREATE: lambda t, i: _zone(t, i) or day_phrase(t, i) if t[i].word == "new" else None,
+    K.VAGUE: lambda t, i: (Vague(event=t[i].word == "event"), i + 1),
+    K.OR: lambda _, i: (Either(), i + 1),
+    K.TIMES: times,
+}

@@ -1,0 +1,70 @@
+"""Holidays by name: where they fall, and the yearly rule that finds them again."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from kernel.schedule import calendars
+from kernel.schedule.civil import nth_weekday
+
+SOLAR = {
+    "元旦": (1, 1),
+    "情人节": (2, 14),
+    "妇女节": (3, 8),
+    "植树节": (3, 12),
+    "愚人节": (4, 1),
+    "劳动节": (5, 1),
+    "青年节": (5, 4),
+    "儿童节": (6, 1),
+    "建党节": (7, 1),
+    "建军节": (8, 1),
+    "教师节": (9, 10),
+    "国庆": (10, 1),
+    "万圣节": (10, 31),
+    "光棍节": (11, 11),
+    "双十二": (12, 12),
+    "平安夜": (12, 24),
+    "圣诞": (12, 25),
+    "跨年夜": (12, 31),
+    "独立日": (7, 4),
+}
+"""Month and day."""
+
+LUNAR = {
+    "春节": (1, 1),
+    "元宵": (1, 15),
+    "端午": (5, 5),
+    "七夕": (7, 7),
+    "中元": (7, 15),
+    "中秋": (8, 15),
+    "重阳": (9, 9),
+    "腊八": (12, 8),
+    "小年": (12, 23),
+    "除夕": (12, -1),
+}
+"""Lunar month and day, -1 its last."""
+
+MOVING = {"母亲节": (5, 6, 2), "父亲节": (6, 6, 3), "感恩节": (11, 3, 4)}
+"""Month, weekday (0 = Monday), which one."""
+
+
+def lunar_date(lunar_year: int, month: int, day: int) -> date | None:
+    """The civil date of a lunar day, -1 the last of its month; None when there is no such day."""
+    if day > 0:
+        return calendars.solar_day(lunar_year, month, day)
+    return calendars.solar_day(lunar_year, month, 30) or calendars.solar_day(lunar_year, month, 29)
+
+
+def holiday(name: str, year: int) -> date | None:
+    """The civil date of a holiday in a (for lunar ones: lunar) year; None when it cannot be reckoned."""
+    if name in SOLAR:
+        return date(year, *SOLAR[name])
+    if name in LUNAR:
+        return lunar_date(year, *LUNAR[name])
+    if name in MOVING:
+        month, weekday, n = MOVING[name]
+        return nth_weekday(year, month, weekday, n)
+    if name == "清明" and 2000 <= year < 2100:
+        short = year % 100
+        return date(year, 4, int(short * 0.2422 + 4.81) - short // 4)
+    return None

@@ -1,0 +1,262 @@
+"""From one chat message to a `ScheduleIntent`, without a model.
+
+fold → tokens → phrases about time → the asking form → which phrases are the schedule → plan → schedule or question,
+and the body that is left. Pure: the time of the message and the chat's zone are arguments. When in doubt it asks, or
+says that the message is no request, so that the model decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from kernel.schedule import asks, body, choose, intent, runs
+from kernel.schedule.asks import Ask
+from kernel.schedule.choose import Group
+from kernel.schedule.clocks import at
+from kernel.schedule.conflicts import conflicts
+from kernel.schedule.echoes import is_foreign
+from kernel.schedule.folding import fold, without_layout
+from kernel.schedule.grammar import find_phrases
+from kernel.schedule.manage import managed
+from kernel.schedule.pairs import resolve_pairs, split
+from kernel.schedule.phrases import Found, Vague
+from kernel.schedule.plan import Plan, gather
+from kernel.schedule.questions import ask_back, resolve
+from kernel.schedule.resolve import Moment, NotYet, refuse_unclear
+from kernel.schedule.scan import scan
+from kernel.schedule.tokens import Kind, Token, words
+from kernel.schedule.values import Doubt, Once, Schedule, ScheduleIntent
+
+LONGEST = 400
+"""Characters of a message that is read at all: whoever writes more has written a text, not a reminder."""
+_MOST_TOKENS, _MOST_PHRASES, _MOST_ASKS = 150, 20, 4
+"""Beyond these a message is no single request; they also bound the time it takes."""
+
+K = Kind
+
+_WAKING = frozenset(words("wake wakeup awaken 叫醒 起床 起身 闹醒 唤醒 起来"))
+_CHANGES = frozenset(words("推迟 延后 延迟 恢复 修改 更改 调整 reschedule postpone edit delay resume unpause"))
+_MOVES = frozenset(words("改到 改成 改为 推迟 延后 换到 调到 挪到"))
+_CALLS = frozenset(words("叫 喊 提 唤 催"))
+_SURE, _GUESSED_MORNING, _GUESSED_AFTERNOON, _RUN, _ASKED = 0.97, 0.92, 0.86, 0.9, 0.9
+"""Confidence by what had to be guessed; the shares that prove right are in the benchmark's reliability curve."""
+
+
+def parse(text: str, *, now: datetime, zone: str) -> ScheduleIntent:
+    """What `text`, sent at `now` (aware) in a chat whose zone is the IANA name `zone`, asks for.
+
+    Never raises for any text. Times in the result are aware UTC.
+    """
+    nothing = ScheduleIntent(zone=zone, confidence=_ASKED)
+    if len(text) > LONGEST:
+        return nothing
+    text = without_layout(text)
+    folded = fold(text)
+    if is_foreign(folded):
+        return nothing
+    tokens = scan(folded)
+    if not 0 < len(tokens) <= _MOST_TOKENS:
+        return nothing
+    manage = managed(tokens)
+    if manage is not None:
+        return ScheduleIntent(zone=zone, confidence=_ASKED, manage=manage)
+    found = find_phrases(tokens)
+    asked = asks.find_asks(tokens, folded)
+    if len(found) > _MOST_PHRASES or len(asked) > _MOST_ASKS:
+        return nothing
+    message = _Message(
+        text=text,
+        folded=folded,
+        tokens=tokens,
+        groups=choose.group(found, tokens),
+        asks=asked,
+        english=text.isascii() or not any("㐀" <= c <= "鿿" for c in text),
+        now=now.astimezone(UTC),
+        zone=zone,
+    )
+    return _order(message) or _reminder(message) or nothing
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    text: str
+    folded: str
+    tokens: list[Token]
+    groups: list[Group]
+    asks: list[Ask]
+    english: bool
+    now: datetime
+    zone: str
+
+
+def _order(message: _Message) -> ScheduleIntent | None:
+    """Work to be done later, when nothing asks for a reminder or only the work itself does."""
+    if any(not ask.is_mild or ask.is_noun for ask in message.asks):
+        return None
+    tokens = message.tokens
+    if any(g.j <= ask.i and choose.soft(tokens, g.j, ask.i) for ask in message.asks for g in message.groups[1:]):
+        return None  # 下午4点考试，3点半叫我出门
+    order = runs.order_after(message.groups, tokens, message.folded, english=message.english)
+    if order is not None and message.asks and choose.soft(tokens, order.j, message.asks[0].i):
+        return None  # Else a condition inside the work asks (超过80%通知我).
+    if order is None and not message.asks:
+        order = runs.order_before(message.groups, tokens, intent.first_word(tokens))
+    if order is None or intent.quoted(tokens, order.i):
+        return None
+    return _intent(message, list(order.found), None)
+
+
+def _reminder(message: _Message) -> ScheduleIntent | None:
+    """A reminder that was asked for."""
+    for ask in _by_weight(message):
+        if ask.is_noun and ask.inner is None and any(a.i > ask.i and not a.is_noun for a in message.asks):
+            continue
+        used = _used(message, ask)
+        plan = gather(f.phrase for f in used)
+        if intent.vetoed(message.tokens, ask, used, has_time=plan.has_time, english=message.english):
+            continue
+        if ask.is_mild and not (plan.has_time or plan.is_series or plan.unclear) and _is_idle(message, ask, plan, used):
+            continue
+        if _is_changing(message, ask) or _is_about_one(message, ask) or _wants_news(message, ask, used):
+            continue
+        return _intent(message, used, ask)
+    return None
+
+
+def _by_weight(message: _Message) -> list[Ask]:
+    """The firm asks before the mild ones (tell me, 叫我); of several, first those with a time beside them."""
+    firm = [ask for ask in message.asks if not ask.is_mild]
+    mild = [ask for ask in message.asks if ask.is_mild]
+    if len(firm) > 1:
+        timed = [a for a in firm if any(g.j <= a.i and choose.soft(message.tokens, g.j, a.i) for g in message.groups)]
+        firm = timed + [ask for ask in firm if ask not in timed]
+    return firm + mild
+
+
+def _is_idle(message: _Message, ask: Ask, plan: Plan, used: list[Found]) -> bool:
+    """A mild ask with no day either, or behind a condition (快递到了叫我): talk, not a request."""
+    later = plan.vague is not None and not plan.vague.event and ask.to_me
+    if later and message.tokens[ask.i].word in _CALLS and choose.soft(message.tokens, 0, used[0].i):
+        return False  # 晚点儿叫我一下
+    conditional = ask.i > 0 and message.tokens[ask.i - 1].kind is K.TEXT
+    about = message.tokens[ask.i].word in ("告诉", "告知", "tell") and any(f.i >= ask.j for f in used)
+    return plan.deadline or not plan.days or conditional or about
+
+
+def _is_about_one(message: _Message, ask: Ask) -> bool:
+    """8点提醒我的那条删了吧: an existing reminder is named and done away with, or moved."""
+    rest = message.tokens[ask.j :]
+    acts = next((t for t in rest if t.kind in (K.CANCEL, K.CHANGE)), None)
+    return acts is not None and any(name in message.folded[: acts.start] for name in ("那条", "这条"))
+
+
+def _wants_news(message: _Message, ask: Ask, used: list[Found]) -> bool:
+    """告诉我明天9点的天气: the time belongs to what is asked for."""
+    told = message.tokens[ask.i].word in ("告诉", "告知", "tell")
+    return told and bool(used) and used[0].i >= ask.j and at(message.tokens, used[-1].j).kind is K.OF
+
+
+def _is_changing(message: _Message, ask: Ask) -> bool:
+    """An existing reminder is to be moved: not ours to create a second one."""
+    tokens = message.tokens
+    first = intent.first_word(tokens)
+    head = at(tokens, first)
+    if head.word in _CHANGES and first < ask.i and all(t.kind is not K.PUNCT for t in tokens[first : ask.i]):
+        return True
+    return any(
+        t.kind is K.CHANGE
+        and ((i == first and t.word not in ("提前", "提前到", "start", "push")) or t.word in _MOVES)
+        and any((a.i > i and a.is_noun) or (a.j <= i and (a.is_noun or not a.to_me)) for a in message.asks)
+        for i, t in enumerate(tokens[:12])
+    )
+
+
+def _used(message: _Message, ask: Ask) -> list[Found]:
+    """The phrases that say when, with lengths of time read as the asking form wants them."""
+    used = choose.choose(message.groups, ask, message.tokens, english=message.english)
+    plan = gather(f.phrase for f in used)
+    if plan.lasting and not plan.aheads and not plan.times and not plan.sub_daily:
+        counted = any(
+            t.kind is K.TIMES and t.n == 1 for t in (at(message.tokens, ask.j), at(message.tokens, ask.j - 1))
+        )
+        if counted and not ask.is_noun:
+            return choose.as_cycle(used)
+        timed = ask.is_timer or at(message.tokens, used[0].i - 1).word in asks.COUNTDOWNS
+        if timed and not plan.cycles:
+            return choose.as_ahead(used)
+    return used
+
+
+def _intent(message: _Message, used: list[Found], ask: Ask | None) -> ScheduleIntent:
+    """The intent of a request; an order to the assistant when there is no asking form."""
+    plan = gather(f.phrase for f in used)
+    zone = plan.zone or message.zone
+    moment = Moment(message.now, zone)
+    cut = body.cut_body(message.text, message.tokens, _spoken(message, used, ask), ask, whole=plan.lead is not None)
+    lead = None
+    if plan.lead is not None:
+        span = plan.lead.span
+        lead = timedelta(days=span.days + 30 * span.months, seconds=span.seconds)
+    schedule, question, confidence = None, None, _ASKED
+    try:
+        schedule = _schedule(message, plan, used, ask, moment)
+        confidence = _confidence(plan, schedule, is_run=ask is None)
+    except NotYet as reason:
+        question = ask_back(reason.doubt, plan, moment, english=message.english)
+    except (OverflowError, ValueError):
+        # A date beyond what datetime can hold.
+        question = ask_back(Doubt.INVALID_DATE, plan, moment, english=message.english)
+    return ScheduleIntent(
+        zone=zone,
+        confidence=confidence,
+        body=cut,
+        schedule=schedule,
+        question=question,
+        mentions=ask.mentions if ask else (),
+        lead=lead,
+        is_agent_run=ask is None,
+    )
+
+
+def _schedule(message: _Message, plan: Plan, used: list[Found], ask: Ask | None, moment: Moment) -> Schedule:
+    """The schedule that was said. Raises NotYet when it must be asked about."""
+    if ask is not None and conflicts(message.groups, used, ask, message.tokens):
+        raise NotYet(Doubt.AMBIGUOUS)
+    if ask is not None and intent.is_conditional(message.tokens, ask, used):
+        raise NotYet(Doubt.EVENT)
+    if _is_early(message, plan):
+        raise NotYet(Doubt.AMBIGUOUS)
+    refuse_unclear(plan)
+    pieces = split([f.phrase for f in used])
+    return resolve_pairs(pieces, moment) if len(pieces) > 1 else resolve(plan, moment)
+
+
+def _is_early(message: _Message, plan: Plan) -> bool:
+    """A bare four, five or six o'clock is the afternoon, unless someone wants to be woken."""
+    guessed = any(w.is_guess and w.moment.hour in (16, 17, 18) for w in plan.times)
+    return guessed and any(t.word in _WAKING for t in message.tokens)
+
+
+def _spoken(message: _Message, used: Sequence[Found], ask: Ask | None) -> list[Found]:
+    """The phrases to cut out: the used ones, and "then" (到时候), which only points at them."""
+    if ask is None:
+        return list(used)
+    then = [
+        f
+        for g in message.groups
+        for f in g.found
+        if f not in used and isinstance(f.phrase, Vague) and message.tokens[f.i].n == 1
+    ]
+    return [*used, *then]
+
+
+def _confidence(plan: Plan, schedule: Schedule, *, is_run: bool) -> float:
+    if any(w.is_guess and w.moment.hour >= 13 for w in plan.times):
+        return _GUESSED_AFTERNOON
+    if is_run:
+        return _RUN
+    if any(w.is_guess for w in plan.times) and isinstance(schedule, Once):
+        return _GUESSED_MORNING
+    return _SURE

@@ -1,0 +1,255 @@
+"""Gathers the phrases that belong to one request into a plan: which clock times, which days, which step and bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from kernel.schedule.civil import WallTime, wall_time
+from kernel.schedule.phrases import (
+    Ahead,
+    Between,
+    Clock,
+    Count,
+    Cycle,
+    Dates,
+    Day,
+    DayPhrase,
+    Deadline,
+    Either,
+    Except,
+    From,
+    FromClock,
+    Hourly,
+    InZone,
+    Lasting,
+    Lead,
+    LunarDate,
+    Named,
+    Nth,
+    OffMonth,
+    Part,
+    Phrase,
+    Unclear,
+    Until,
+    Vague,
+    Weekdays,
+    Window,
+    Workdays,
+)
+
+
+@dataclass(slots=True)
+class Plan:
+    """All that was said about when; filled by `gather`, read by the resolvers."""
+
+    times: list[WallTime] = field(default_factory=list)
+    windows: list[tuple[WallTime, WallTime]] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    days: list[DayPhrase] = field(default_factory=list)
+    aheads: list[Ahead] = field(default_factory=list)
+    cycles: list[Cycle] = field(default_factory=list)
+    workdays: Workdays | None = None
+    hourly: Hourly | None = None
+    start: From | None = None
+    start_time: WallTime | None = None
+    until: Until | None = None
+    between: Between | None = None
+    lasting: Lasting | None = None
+    count: int | None = None
+    excepts: list[Except] = field(default_factory=list)
+    lead: Lead | None = None
+    many_leads: bool = False
+    zone: str | None = None
+    unclear: list[Unclear] = field(default_factory=list)
+    vague: Vague | None = None
+    deadline: bool = False
+    either: bool = False
+    midnight: bool = False
+    event_times: int | None = None
+    """How many times stood before the lead: those of the event, when a time follows it (提前一天晚上8点)."""
+
+    @property
+    def has_time(self) -> bool:
+        """A clock time, a window, a length from now, or a step shorter than a day was said."""
+        return bool(self.times or self.windows or self.aheads or self.hourly or self.sub_daily)
+
+    @property
+    def leads_to_clock(self) -> bool:
+        """The lead names the day, a clock time of its own the hour."""
+        return self.event_times is not None and len(self.times) > self.event_times
+
+    @property
+    def sub_daily(self) -> Cycle | None:
+        """The step in seconds, if one was said."""
+        return next((c for c in self.cycles if c.unit == "s"), None)
+
+    @property
+    def is_series(self) -> bool:
+        """Something was said that repeats."""
+        return bool(
+            self.cycles
+            or self.workdays
+            or self.hourly
+            or self.between
+            or (self.lasting and (self.lasting.span.days or self.lasting.span.months))
+            or any(isinstance(d, Weekdays) and (d.each or (len(d.days) > 2 and d.week is None)) for d in self.days)
+            or any(p.each for p in self.parts)
+        )
+
+
+def gather(phrases: Iterable[Phrase]) -> Plan:
+    """The plan of phrases in the order they were said."""
+    plan = Plan()
+    period = ""
+    fresh = False  # the period stands directly before the next clock time
+    bare: Clock | None = None  # the last clock time, while a period after it may still complete it
+    for phrase in phrases:
+        match phrase:
+            case Part():
+                if bare is not None and not fresh and not phrase.each:
+                    done = wall_time(_in_period(bare, phrase.period))
+                    if done is not None:
+                        plan.times[-1] = done
+                        plan.parts.append(replace(phrase, period=""))
+                        bare = None
+                        continue
+                period, fresh, bare = phrase.period, True, None
+                plan.parts.append(phrase)
+            case Clock():
+                bare = phrase if not phrase.period and phrase.hour <= 12 else None
+                _add_clock(plan, phrase, period, fresh)
+                if period:
+                    bare = None
+                fresh = False
+            case Window():
+                _add_window(plan, phrase, period)
+                fresh, bare = False, None
+            case FromClock():
+                plan.start_time = _read_clock(phrase.clock, period, fresh, None)
+                fresh, bare = False, None
+                if plan.start_time is None:
+                    plan.unclear.append(Unclear(impossible=False))
+            case _:
+                _add(plan, phrase)
+                if isinstance(phrase, (Day, Weekdays, Dates)) and not fresh:
+                    period = ""
+    _close_parts(plan)
+    return plan
+
+
+def _in_period(clock: Clock, period: str) -> Clock:
+    return Clock(clock.hour, clock.minute, clock.second, period, clock.literal)
+
+
+def _read_clock(clock: Clock, period: str, fresh: bool, before: WallTime | None) -> WallTime | None:
+    if clock.period.startswith("near-"):
+        hour = int(clock.period.removeprefix("near-"))
+        if period in ("afternoon", "evening", "noon") and hour <= 7:
+            return wall_time(replace(clock, hour=clock.hour + 12, period="", literal=True))
+        if period:
+            return wall_time(replace(clock, period="", literal=True))
+        return wall_time(clock)
+    if clock.period or not period or clock.hour >= 13:
+        return wall_time(clock)
+    if fresh:
+        return wall_time(_in_period(clock, period))
+    read = wall_time(_in_period(clock, period), inherited=True)
+    if read and before and (read.shift, read.moment) > (before.shift, before.moment):
+        return read
+    return wall_time(clock)
+
+
+def _add_clock(plan: Plan, clock: Clock, period: str, fresh: bool) -> None:
+    read = _read_clock(clock, period, fresh, plan.times[-1] if plan.times else None)
+    if clock.period == "midnight":
+        plan.midnight = True
+    if read is None:
+        plan.unclear.append(Unclear(impossible=False))
+    else:
+        plan.times.append(read)
+
+
+def _add_window(plan: Plan, window: Window, period: str) -> None:
+    first = _read_clock(window.first, period, bool(period), None)
+    last = _read_clock(window.last, window.first.period or period, False, first)
+    if (
+        first
+        and last
+        and (last.shift, last.moment) <= (first.shift, first.moment)
+        and window.last.hour <= 12
+        and not window.last.period
+    ):
+        last = wall_time(replace(window.last, hour=window.last.hour % 12 + 12, literal=True))
+    if (
+        first
+        and last
+        and first.shift == 0
+        and first.is_guess
+        and window.first.hour < window.last.hour
+        and last.is_guess is False
+        and window.last.hour <= 12
+        and window.last.period == ""
+    ):
+        first = wall_time(replace(window.first, literal=True))
+    if first is None or last is None or first.shift or (last.shift, last.moment) <= (first.shift, first.moment):
+        plan.unclear.append(Unclear(impossible=False))
+    else:
+        plan.windows.append((first, last))
+
+
+def _add(plan: Plan, phrase: Phrase) -> None:
+    match phrase:
+        case Day() | Weekdays() | Dates() | Nth() | Named() | LunarDate() | OffMonth():
+            plan.days.append(phrase)
+        case Ahead():
+            plan.aheads.append(phrase)
+        case Cycle():
+            plan.cycles.append(phrase)
+        case Workdays():
+            plan.workdays = phrase
+        case Hourly():
+            plan.hourly = phrase
+        case From():
+            plan.start = phrase
+        case Until():
+            plan.until = phrase
+        case Between():
+            plan.between = phrase
+        case Lasting():
+            plan.lasting = phrase
+        case Count():
+            plan.count = phrase.n
+        case Except():
+            plan.excepts.append(phrase)
+        case Lead():
+            plan.many_leads = plan.lead is not None
+            plan.lead = phrase
+            plan.event_times = None if phrase.span.seconds else len(plan.times)
+        case InZone():
+            plan.zone = phrase.zone
+        case Unclear():
+            plan.unclear.append(phrase)
+        case Vague():
+            plan.vague = phrase
+        case Deadline():
+            plan.deadline = True
+        case Either():
+            plan.either = True
+        case Clock() | Window() | Part() | FromClock():
+            raise AssertionError(phrase)
+
+
+def _close_parts(plan: Plan) -> None:
+    """A part of the day that no clock time completes: noon is a time of its own, the others stay vague."""
+    if plan.sub_daily and plan.start and plan.start.day and len(plan.times) == 1 and not plan.windows:
+        plan.start_time = plan.times.pop()  # "every 36 hours starting March 11 at 22:00".
+    if plan.start_time and not plan.sub_daily and not plan.hourly:
+        plan.times.append(plan.start_time)  # "会议4点开始" names a time, "每2小时，9点开始" where a series begins.
+        plan.start_time = None
+    if not plan.times and not plan.windows:
+        nooned = [p for p in plan.parts if p.period == "noon"]
+        if nooned:
+            noon = wall_time(Clock(12, 0, 0, "noon"))
+            assert noon is not None
+            plan.times.append(noon)

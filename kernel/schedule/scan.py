@@ -1,0 +1,265 @@
+"""From a folded text to tokens in one left-to-right scan."""
+
+from __future__ import annotations
+
+from kernel.schedule.lexicon_zh import FIRST, LEXICON
+from kernel.schedule.mentions import mention_end
+from kernel.schedule.numerals_zh import NUMERALS, zh_number
+from kernel.schedule.spelling import near
+from kernel.schedule.tokens import Kind, Token, words
+from kernel.schedule.weeks_zh import weekdays_at
+from kernel.schedule.words_en import WORDS
+
+_COUNTERS = frozenset("点时分秒号日月年天周个")
+_NUMBERS = frozenset({Kind.NUM, Kind.HALF, Kind.FEW})
+_COUNTED = frozenset({Kind.UNIT, Kind.POINT, Kind.LAST, Kind.WEEKDAY})
+_QUOTES = frozenset("\"'“”「」『』`《》")
+_PUNCT = frozenset(",.;:!?。、;()[]{}<>|*/\\+=%^&$…·-~_—–'’‘→•#@")
+
+
+_WORKING = frozenset(words("working business work week"))
+"""Before "day" they make one word of it."""
+_WITH_DIGIT = tuple(sorted((w for w in WORDS if w[0] == "2"), key=len, reverse=True))
+"""2moro, 2nite."""
+
+
+class _Scanner:
+    """One scan; `i` is the next place to read."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.chinese = not text.isascii() and any("一" <= c <= "鿿" for c in text)
+        self.i = 0
+        self.out: list[Token] = []
+
+    def run(self) -> list[Token]:
+        text, size = self.text, len(self.text)
+        while self.i < size:
+            c = text[self.i]
+            if c in " \t\u200b\ufeff\ufe0f\u200d":
+                self.i += 1
+            elif c in "\r\n":
+                self._one(Kind.PUNCT, "\n")
+            elif "a" <= c <= "z":
+                self._word()
+            elif "0" <= c <= "9":
+                self._digits()
+            elif (c in FIRST and self._lexeme(c)) or (c in "周星礼拜" and self._week()):
+                continue
+            elif c in NUMERALS:
+                self._numeral()
+            elif c in _QUOTES:
+                self._one(Kind.QUOTE, c)
+            elif c in "@#<" and self._mention():
+                continue
+            elif c == "@":
+                self._one(Kind.AT, "@")
+            elif c == "&":
+                self._one(Kind.AND, "&")
+            elif c in _PUNCT:
+                self._one(Kind.PUNCT, c)
+            else:
+                self._text()
+        return self.out
+
+    def _one(self, kind: Kind, word: str) -> None:
+        self.out.append(Token(kind, self.i, self.i + 1, 0, word))
+        self.i += 1
+
+    def _text(self) -> None:
+        out = self.out
+        if out and out[-1].kind is Kind.TEXT and out[-1].end == self.i:
+            out[-1] = Token(Kind.TEXT, out[-1].start, self.i + 1)
+        else:
+            out.append(Token(Kind.TEXT, self.i, self.i + 1))
+        self.i += 1
+
+    def _word(self) -> None:
+        text, start, j = self.text, self.i, self.i + 1
+        while j < len(text) and (
+            "a" <= text[j] <= "z" or (text[j] in "'." and text[j + 1 : j + 2].isalpha() and text[j + 1] < "{")
+        ):
+            if text[j] == "." and not (j - start == 1 and text[j + 1] == "m"):
+                break
+            j += 1
+        word = text[start:j]
+        if word in ("http", "https") and text.startswith("://", j):
+            self._link(start, j)
+            return
+        if word in ("a.m", "p.m") and text[j : j + 1] == ".":
+            j += 1
+        elif word.endswith("'s") and word not in ("let's", "o'clock"):
+            self.out.append(Token(Kind.WORD, start, j, 1, word))
+            self.i = j
+            return
+        known = WORDS.get(word) or near(word)
+        if word in ("day", "days") and self.out and self.out[-1].word in _WORKING and self.out[-1].end + 1 == start:
+            self.out[-1] = Token(Kind.WORKDAY, self.out[-1].start, j, 0, "workday")
+        elif known:
+            self.out.append(Token(known[0], start, j, known[1], known[2]))
+        else:
+            self.out.append(Token(Kind.WORD, start, j, 0, word))
+        self.i = j
+
+    def _link(self, start: int, j: int) -> None:
+        """An address is one word, whatever numbers it holds."""
+        text = self.text
+        while j < len(text) and "!" <= text[j] <= "~":
+            j += 1
+        self.out.append(Token(Kind.WORD, start, j, 0, text[start:j]))
+        self.i = j
+
+    def _number_end(self, j: int) -> int:
+        text = self.text
+        while j < len(text) and "0" <= text[j] <= "9":
+            j += 1
+        return j
+
+    def _digits(self) -> None:
+        text, start = self.text, self.i
+        if text[start] == "2" and text[start + 1 : start + 2].isalpha():
+            word = next((w for w in _WITH_DIGIT if text.startswith(w, start)), None)
+            if word:
+                kind, n, canonical = WORDS[word]
+                self.out.append(Token(kind, start, start + len(word), n, canonical))
+                self.i = start + len(word)
+                return
+        parts, marks, j = [], "", self._number_end(start)
+        parts.append(text[start:j])
+        while len(parts) < 6 and j + 1 < len(text) and text[j] in ":./-" and "0" <= text[j + 1] <= "9":
+            if text[j] == "/" and marks == ":":
+                break  # 7:00/13:00
+            marks += text[j]
+            k = self._number_end(j + 1)
+            parts.append(text[j + 1 : k])
+            j = k
+        if len(parts) == 1 and len(parts[0]) == 4 and text[start - 1 : start] == "t":
+            marks = ""
+        self._numbers(start, j, parts, marks)
+
+    def _numbers(self, start: int, j: int, parts: list[str], marks: str) -> None:
+        """Classifies digits joined by marks; what is no clock time and no date gives its first number back."""
+        values = [int(p[:9]) for p in parts]
+        out = self.out
+        if not marks and len(parts[0]) == 8 and parts[0].startswith("20"):
+            out.append(Token(Kind.DATE, start, j, values[0], "ymd"))
+        elif not marks:
+            out.append(Token(Kind.NUM, start, j, values[0], parts[0]))
+        elif marks in (":", "::") and len(parts[1]) == 2:
+            seconds = values[2] if len(values) > 2 else 0
+            out.append(
+                Token(
+                    Kind.CLOCK,
+                    start,
+                    j,
+                    values[0] * 60 + values[1] + seconds / 100 if values[1] < 60 and seconds < 60 else 1e6,
+                    parts[0],
+                )
+            )
+        elif marks in ("--", "//", "..") and len(parts[0]) == 4:
+            out.append(Token(Kind.DATE, start, j, values[0] * 10000 + values[1] * 100 + values[2], "ymd"))
+        elif marks in ("//", "..") and len(parts[2]) == 4:
+            order = "mdy" if self.chinese and marks == "//" else "?" + marks[0]
+            out.append(Token(Kind.DATE, start, j, values[2] * 10000 + values[0] * 100 + values[1], order))
+        elif marks == "/" and values[0] <= 31 and values[1] <= 31:
+            out.append(Token(Kind.DATE, start, j, values[0] * 100 + values[1], "md" if self.chinese else "/"))
+        elif marks == ".":
+            out.append(Token(Kind.NUM, start, j, float(f"{parts[0][:6]}.{parts[1][:6]}"), f"{parts[0]}.{parts[1]}"))
+        elif marks == "-":
+            self._range(start, parts, values, 1)
+            j = start + len(parts[0]) + 1 + len(parts[1])
+        elif marks in (":-:", "-:"):
+            self._clock_range(start, parts, values, marks)
+        else:
+            j = start + len(parts[0])
+            out.append(Token(Kind.NUM, start, j, values[0], parts[0]))
+        self.i = j
+
+    def _range(self, start: int, parts: list[str], values: list[int], width: int) -> None:
+        a = start + len(parts[0])
+        self.out.append(Token(Kind.NUM, start, a, values[0], parts[0]))
+        self.out.append(Token(Kind.RANGE, a, a + width, 0, "-"))
+        self.out.append(Token(Kind.NUM, a + width, a + width + len(parts[1]), values[1], parts[1]))
+
+    def _clock_range(self, start: int, parts: list[str], values: list[int], marks: str) -> None:
+        if marks == "-:":
+            a = start + len(parts[0])
+            self.out.append(Token(Kind.NUM, start, a, values[0], parts[0]))
+            rest, numbers = parts[1:], values[1:]
+        else:
+            a = start + len(parts[0]) + 1 + len(parts[1])
+            self.out.append(Token(Kind.CLOCK, start, a, values[0] * 60 + values[1], parts[0]))
+            rest, numbers = parts[2:], values[2:]
+        self.out.append(Token(Kind.RANGE, a, a + 1, 0, "-"))
+        end = a + 2 + len(rest[0]) + len(rest[1])
+        self.out.append(Token(Kind.CLOCK, a + 1, end, numbers[0] * 60 + numbers[1], rest[0]))
+
+    def _lexeme(self, c: str) -> bool:
+        text, i = self.text, self.i
+        if c in "周星礼拜" and self._week():
+            return True
+        counted = c in _COUNTERS and self.out and self.out[-1].end == i and self.out[-1].kind in _NUMBERS
+        for size in FIRST[c]:
+            entry = LEXICON.get(text[i : i + size])
+            if counted and entry is not None and entry[0][1] not in _COUNTED:
+                continue  # 8点播报 is no 点播: a counter belongs to the number before it.
+            if entry is not None and c == "个" and entry[0][3] == "w" and self._nth_weekday():
+                return True
+            if entry is not None and len(text) >= i + size:
+                for width, kind, n, word in entry:
+                    if word == "w" and width < size:
+                        # 下周五: the week of 下周 may go on to name its day.
+                        self.i = i
+                        if self._week():
+                            return True
+                    self.out.append(Token(kind, i, i + width, n, word))
+                    i += width
+                self.i = i
+                return True
+        return False
+
+    def _nth_weekday(self) -> bool:
+        """第二个星期二: 个 counts the weekday here, it opens no 个星期."""
+        if len(self.out) < 2 or self.out[-2].word != "第" or self.out[-1].end != self.i:
+            return False
+        start = self.i
+        self.i += 1
+        if self._week():
+            self.out.insert(-1, Token(Kind.UNIT, start, start + 1, 0, "个"))
+            return True
+        self.i = start
+        return False
+
+    def _week(self) -> bool:
+        """One token with a bit for each weekday; False when no weekday stands here."""
+        before = self.out[-1] if self.out else None
+        if before and before.kind in _NUMBERS and before.end == self.i:
+            return False
+        read = weekdays_at(self.text, self.i)
+        if read is None:
+            return False
+        days, end = read
+        self.out.append(Token(Kind.WEEKDAY, self.i, end, sum(1 << day for day in set(days)), "day"))
+        self.i = end
+        return True
+
+    def _numeral(self) -> None:
+        text, j = self.text, self.i + 1
+        while j < len(text) and text[j] in NUMERALS and j - self.i < 12:
+            j += 1
+        value, how = zh_number(text[self.i : j])
+        self.out.append(Token(Kind.NUM, self.i, j, value, how))
+        self.i = j
+
+    def _mention(self) -> bool:
+        end = mention_end(self.text, self.i)
+        if end is None:
+            return False
+        self.out.append(Token(Kind.MENTION, self.i, end, 0, self.text[self.i : end]))
+        self.i = end
+        return True
+
+
+def scan(text: str) -> list[Token]:
+    """The tokens of a folded text, left to right, without blanks."""
+    return _Scanner(text).run()

@@ -1,0 +1,133 @@
+"""The way back: what a message means, said as a reading, means the same again, in either language."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import product
+
+import pytest
+
+from kernel.schedule.parse import parse
+from kernel.schedule.reading import describe
+from kernel.schedule.values import Cron, Schedule
+from kernel.triggers import ends, fires, first_fire
+
+NOWS = {
+    "Asia/Shanghai": datetime(2026, 3, 10, 2, 0, tzinfo=UTC),
+    "Europe/Berlin": datetime(2026, 10, 20, 17, 42, 17, tzinfo=UTC),
+    "America/New_York": datetime(2026, 1, 31, 4, 30, 59, tzinfo=UTC),
+}
+
+DAYS_ZH = (
+    *(
+        "每天",
+        "每个工作日",
+        "每周末",
+        "每周三",
+        "每周一、三、五",
+        "周一到周四每天",
+        "每月15号",
+        "每月1号和15号",
+        "每月31号",
+    ),
+    *("每月最后一天", "每月第一个工作日", "每月最后一个工作日", "每月第三个周五", "每月最后一个周日", "每季度第一天"),
+    *("每季度最后一天", "每年4月4号", "每年2月29号", "每年国庆节"),
+    *("除周日外每天", "每隔一天", "每3天", "每两周的周五", "隔周周一", "明天", "3月18号", "下周三", "5月1号"),
+)
+CHINESE_DAYS = ("每年除夕", "每年中秋节", "每年农历三月初三", "法定工作日", "每个法定节假日")
+TIMES_ZH = ("09:00", "早上6点半", "8点和20点", "中午12点", "9点、13点和17点半")
+DAYS_EN = (
+    *("every day", "every weekday", "every weekend", "every Wednesday", "every Monday, Wednesday and Friday"),
+    *("on the 15th of every month", "on the last day of every month", "on the third Friday of every month"),
+    *("on the last Sunday of every month", "every year on April 4", "every 3 days", "every other Friday"),
+    *("every day except Sunday", "tomorrow", "on March 18", "on the first workday of every month"),
+    *("on the first day of every quarter", "every other day"),
+)
+TIMES_EN = ("at 09:00", "at 6:30am", "at 8am and 8pm", "at noon")
+OTHERS = (
+    "每45分钟提醒我休息眼睛",
+    "每2小时提醒我翻身",
+    "每36小时提醒我换药",
+    "从下午2点开始每20分钟提醒我看一下",
+    "每天9点到18点每小时提醒我喝水",
+    "工作日9点到18点每半小时提醒我站起来",
+    "每小时整点提醒我记录",
+    "每小时的第30分钟提醒我记录",
+    "连续三天早上8点提醒我空腹抽血",
+    "每天18:30提醒我锻炼，到3月31号为止",
+    "从3月25号开始每天7点提醒我量体温，连续10天",
+    "每天8点提醒我吃药，一共5次",
+    "每周一早上9点提醒我查药，直到4月底",
+    "30分钟后提醒我关火",
+    "90秒后提醒我翻面",
+    "8点和20点提醒我喝水",
+    "除3月12号外每天9点提醒我吃药",
+    "every 45 minutes remind me to rest my eyes",
+    "remind me every 2 hours to turn the patient",
+    "remind me every hour from 9am to 6pm on weekdays to drink water",
+    "remind me every hour on the hour to take notes",
+    "remind me at 15 minutes past every hour to look at the queue",
+    "for the next three days at 8am remind me to fast",
+    "remind me every day at 18:30 until March 31 to train",
+    "remind me in 30 minutes to turn off the stove",
+)
+MESSAGES = (
+    *(f"{day}{time}提醒我喝水" for day, time in product(DAYS_ZH, TIMES_ZH)),
+    *(f"remind me {day} {time} to drink water" for day, time in product(DAYS_EN, TIMES_EN)),
+    *OTHERS,
+)
+
+
+def same(one: Schedule, other: Schedule | None, zone: str, now: datetime) -> bool:
+    """Equal, or bounded by other instants that make no difference to any fire."""
+    return other is not None and (
+        one == other
+        or (
+            type(one) is type(other)
+            and fires(one, zone, now, 20) == fires(other, zone, now, 20)
+            and ends(one, zone, now) == ends(other, zone, now)
+        )
+    )
+
+
+@pytest.mark.parametrize("zone", NOWS)
+@pytest.mark.parametrize("message", MESSAGES)
+def test_a_reading_says_what_was_meant(message: str, zone: str) -> None:
+    now = NOWS[zone]
+    schedule = parse(message, now=now, zone=zone).schedule
+    if schedule is None:
+        return  # Asked back: nothing was understood that could be read out. The share is bounded below.
+
+    zh, en = describe(schedule, zone, "zh"), describe(schedule, zone, "en")
+
+    again_zh = parse(f"{zh}提醒我喝水", now=now, zone=zone)
+    again_en = parse(f"remind me {en} to drink water", now=now, zone=zone)
+    assert same(schedule, again_zh.schedule, zone, now), (zh, schedule, again_zh)
+    assert same(schedule, again_en.schedule, zone, now), (en, schedule, again_en)
+    assert (again_zh.body, again_en.body) == ("喝水", "drink water")
+
+
+@pytest.mark.parametrize("day", CHINESE_DAYS)
+def test_days_of_chinese_calendars_come_back_in_chinese(day: str) -> None:
+    """English readings of them are for the eye: nobody is expected to type them."""
+    zone, now = "Asia/Shanghai", NOWS["Asia/Shanghai"]
+    schedule = parse(f"{day}早上9点提醒我喝水", now=now, zone=zone).schedule
+    assert schedule is not None
+
+    again = parse(f"{describe(schedule, zone, 'zh')}提醒我喝水", now=now, zone=zone)
+
+    assert isinstance(schedule, Cron)
+    assert schedule.calendar is not None
+    assert again.schedule == schedule
+    assert again.body == "喝水"
+
+
+def test_most_messages_are_understood_and_what_is_understood_fires() -> None:
+    understood = 0
+    for message, (zone, now) in product(MESSAGES, NOWS.items()):
+        schedule = parse(message, now=now, zone=zone).schedule
+        if schedule is not None:
+            understood += 1
+            assert first_fire(schedule, zone, now) > now, message
+
+    assert understood >= 0.97 * len(MESSAGES) * len(NOWS)
