@@ -1,0 +1,34 @@
+-- worker, now, lease, tries at which only the brave take, brave, ticket -> false, or the lease and all that is stored
+--
+-- The ticket names this call: when its answer was lost, the same call gives the same lease and counts no second try.
+local worker, now, lease, last, is_brave, ticket = take(), take_number(), take_number(), take_number(), take() == '1', take()
+
+local function hand_out(c, fence, tries)
+  redis.call('HSET', K.s .. c, 'holder', worker, 'until', num(now + lease))
+  place(c)
+  return {c, num(fence), num(tries), redis.call('HGET', K.s .. c, 'session'),
+    redis.call('LRANGE', K.h .. c, 0, -1), redis.call('LRANGE', K.notes .. c, 0, -1),
+    redis.call('HGETALL', K.files .. c)}
+end
+
+local told = redis.call('GET', K.ticket .. worker)
+if told then
+  local number, fence, c = string.match(told, '^(%S+) (%d+) (.*)$')
+  if number == ticket and redis.call('HGET', K.s .. c, 'holder') == worker and holds(c, fence) then
+    return hand_out(c, tonumber(fence), tonumber(redis.call('HGET', K.s .. c, 'tries')))
+  end
+end
+
+local skipped = 0
+while true do
+  local c = redis.call('ZRANGE', K.ready, '-inf', num(now), 'BYSCORE', 'LIMIT', skipped, 1)[1]
+  if not c then return false end
+  local tries = tonumber(redis.call('HGET', K.s .. c, 'tries') or 0) + 1
+  if tries ~= last or is_brave then
+    local fence = redis.call('HINCRBY', K.s .. c, 'fence', 1)
+    redis.call('HSET', K.s .. c, 'tries', num(tries))
+    redis.call('SET', K.ticket .. worker, ticket .. ' ' .. num(fence) .. ' ' .. c, 'EX', L.ticket)
+    return hand_out(c, fence, tries)
+  end
+  skipped = skipped + 1
+end

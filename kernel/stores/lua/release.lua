@@ -1,0 +1,13 @@
+-- conversation, fence, now, lease, keep -> again | hint | idle | lost
+local c, fence, now, lease, keeps = take(), take(), take_number(), take_number(), take() == '1'
+
+if not holds(c, fence) then return 'lost' end
+redis.call('HSET', K.s .. c, 'tries', '0')
+local at = work_at(c)
+if keeps and at and at <= now then
+  redis.call('HSET', K.s .. c, 'until', num(now + lease))
+  place(c)
+  return 'again'
+end
+redis.call('HDEL', K.s .. c, 'holder', 'until')
+return place(c) and 'hint' or 'idle'

@@ -1,0 +1,38 @@
+"""All ports over one memory: what tests and stories run on."""
+
+from __future__ import annotations
+
+from kernel.ports import Clock
+from kernel.stores import rules
+from kernel.stores.memory.beats import MemoryBeats
+from kernel.stores.memory.blobs import MemoryBlobs
+from kernel.stores.memory.conversations import MemoryConversations
+from kernel.stores.memory.outbox import MemoryOutbox
+from kernel.stores.memory.people import MemoryPeople
+from kernel.stores.memory.prompts import MemoryPrompts
+from kernel.stores.memory.state import Memory
+from kernel.stores.memory.triggers import MemoryTriggers
+from kernel.stores.memory.wakeups import MemoryWakeups
+from kernel.stores.stores import Stores
+
+
+def memory_stores(
+    clock: Clock, *, memory: Memory | None = None, blob_total_bytes: int = rules.BLOB_TOTAL_BYTES
+) -> Stores:
+    """Stores that forget everything with the process; several over one `memory` are several processes."""
+    shared = Memory(clock) if memory is None else memory
+
+    async def close() -> None:
+        """Nothing to let go of."""
+
+    return Stores(
+        conversations=MemoryConversations(shared),
+        outbox=MemoryOutbox(shared),
+        triggers=MemoryTriggers(shared),
+        prompts=MemoryPrompts(shared),
+        people=MemoryPeople(shared),
+        blobs=MemoryBlobs(shared, blob_total_bytes),
+        beats=MemoryBeats(shared),
+        wakeups=MemoryWakeups(shared),
+        close=close,
+    )

@@ -1,0 +1,47 @@
+"""All ports over one Redis."""
+
+from __future__ import annotations
+
+from kernel.ports import Clock
+from kernel.stores import rules
+from kernel.stores.redis.beats import RedisBeats
+from kernel.stores.redis.blobs import RedisBlobs
+from kernel.stores.redis.connect import Server, check
+from kernel.stores.redis.conversations import RedisConversations
+from kernel.stores.redis.outbox import RedisOutbox
+from kernel.stores.redis.people import RedisPeople
+from kernel.stores.redis.prompts import RedisPrompts
+from kernel.stores.redis.triggers import RedisTriggers
+from kernel.stores.stores import Stores
+from kernel.stores.wakeups import RqWakeups
+
+
+async def open_stores(url: str, clock: Clock, *, blob_total_bytes: int = rules.BLOB_TOTAL_BYTES) -> Stores:
+    """Stores over the Redis at `url`, which is fit to keep things.
+
+    Raises `BadSettings` when `url` is no address, `StoreUnfit` when Redis would lose or evict what we promise to keep
+    or refuses us, `RetryLater` while it is away or loading. No message carries the address.
+    """
+    server = Server(url)
+    try:
+        await check(server)
+    except BaseException:
+        await server.close()
+        raise
+    wakeups = RqWakeups(url)
+
+    async def close() -> None:
+        await server.close()
+        await wakeups.close()
+
+    return Stores(
+        conversations=RedisConversations(server),
+        outbox=RedisOutbox(server),
+        triggers=RedisTriggers(server, clock),
+        prompts=RedisPrompts(server),
+        people=RedisPeople(server),
+        blobs=RedisBlobs(server, blob_total_bytes),
+        beats=RedisBeats(server),
+        wakeups=wakeups,
+        close=close,
+    )

@@ -1,0 +1,23 @@
+"""All that a process remembers with: one value that wiring hands on."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from kernel.ports import Beats, Blobs, Conversations, Outbox, People, Prompts, Triggers, Wakeups
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """One object a port, all over the same memory; `close` lets go of connections."""
+
+    conversations: Conversations
+    outbox: Outbox
+    triggers: Triggers
+    prompts: Prompts
+    people: People
+    blobs: Blobs
+    beats: Beats
+    wakeups: Wakeups
+    close: Callable[[], Awaitable[None]]

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from kernel.config import BotSettings, CommonSettings, Secret, WorkerSettings
+from kernel.errors import OperatorError, RetryLater
+from zclaw.cli import main
+from zclaw.store import start_store
+
+Stage = Callable[[str, Callable[..., int]], None]
+
+
+@pytest.fixture
+def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """Puts a command's module in place: what it would run is the given function."""
+
+    def put(name: str, run: Callable[..., int]) -> None:
+        module = ModuleType(name)
+        module.run = run  # type: ignore[attr-defined]  # A module made here knows no names.
+        monkeypatch.setitem(sys.modules, name, module)
+
+    return put
+
+
+@pytest.fixture(autouse=True)
+def settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ZCLAW_DATA_DIR", str(tmp_path / "data"))
+
+
+@pytest.mark.parametrize("command", ["chat", "parse", "reminders", "status", "doctor"])
+def test_a_command_gets_its_own_words_and_gives_its_code(stage: Stage, command: str) -> None:
+    heard: list[list[str]] = []
+
+    def run(words: list[str]) -> int:
+        heard.append(words)
+        return 1
+
+    stage(f"zclaw.{command}", run)
+
+    assert main([command, "--json", "list"]) == 1
+    assert heard == [["--json", "list"]]
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(OperatorError("Change this."), 2), (RetryLater("Redis is away", timedelta(seconds=1)), 2)],
+)
+def test_an_error_of_ours_is_one_line_and_a_code(
+    stage: Stage, capsys: pytest.CaptureFixture[str], error: Exception, code: int
+) -> None:
+    def run(_words: list[str]) -> int:
+        raise error
+
+    stage("zclaw.status", run)
+
+    assert main(["status"]) == code
+    assert capsys.readouterr().err.startswith(str(error))
+
+
+@pytest.mark.parametrize("words", [[], ["upp"], ["bots", "discord"], ["up", "now"]])
+def test_a_command_that_does_not_exist_is_wrong_use(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(words)
+
+    assert left.value.code == 2
+    assert "usage: zclaw" in capsys.readouterr().err
+
+
+def test_an_unknown_setting_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("ZCLAW_ALOW", "telegram:1")
+
+    assert main(["up"]) == 2
+    assert capsys.readouterr().err == "ZCLAW_ALOW is not a setting; did you mean ZCLAW_ALLOW?\n"
+
+
+def test_a_role_without_a_store_says_what_to_set(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["worker"]) == 2
+    assert "set ZCLAW_REDIS_URL, or start `zclaw up` first" in capsys.readouterr().err
+
+
+def test_a_role_started_by_hand_joins_the_store_of_its_machine(stage: Stage, tmp_path: Path) -> None:
+    heard: list[CommonSettings] = []
+
+    def run(settings: CommonSettings) -> int:
+        heard.append(settings)
+        return 0
+
+    stage("zclaw.wiring.worker", run)
+    with start_store(tmp_path / "data") as store:
+        assert main(["worker"]) == 0
+
+    assert isinstance(heard[0], WorkerSettings)
+    assert heard[0].redis_url == Secret(store.url)
+
+
+@pytest.mark.parametrize("words", [["bots"], ["bots", "telegram"], ["bots", "slack"]])
+def test_bots_without_a_platform_say_what_to_set(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert "No platform is set: set " in capsys.readouterr().err
+
+
+def test_bots_for_one_platform_do_not_know_the_other(stage: Stage, tmp_path: Path) -> None:
+    heard: list[BotSettings] = []
+
+    def run(settings: BotSettings) -> int:
+        heard.append(settings)
+        return 0
+
+    stage("zclaw.wiring.bots", run)
+    (tmp_path / "zclaw.toml").write_text(
+        'redis_url = "unix:///tmp/none"\ntelegram_bot_token = "1:x"\n'
+        'slack_bot_token = "xoxb-1"\nslack_app_token = "xapp-1"\n'
+    )
+
+    assert [main(["bots"]), main(["bots", "telegram"]), main(["bots", "slack"])] == [0, 0, 0]
+
+    tokens = [(s.telegram_bot_token is not None, s.slack_bot_token is not None) for s in heard]
+    assert tokens == [(True, True), (True, False), (False, True)]

@@ -1,0 +1,127 @@
+"""What `zclaw up` runs: the roles with their command lines and settings, and the store unless there is another."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from kernel.config import BotSettings, CommonSettings, Given, SchedulerSettings, WorkerSettings
+from kernel.errors import BadSettings, OperatorError, RetryLater
+from zclaw.folder import DataFolder, open_folder
+from zclaw.locks import try_lock
+from zclaw.store import AlreadyRunning, RunningStore, start_store, taken_line
+from zclaw.up import Role, Supervisor
+
+READY = "ready"
+TAKEN = "taken"
+"""What a supervisor writes to its `ready_fd`: one of these, or the line that says why it cannot run."""
+
+
+def command(*words: str) -> tuple[str, ...]:
+    """The command line of a `zclaw` process of ours; it shows `zclaw` and the words."""
+    return (sys.executable, "-P", "-m", "zclaw", *words)
+
+
+def roles_for(given: Given) -> list[Role]:
+    """The roles in the order in which they stop; no bots when no platform is set. Raises BadSettings."""
+    bots = given.settings(BotSettings)
+    given.settings(WorkerSettings)
+    roles = [
+        # A turn that cannot finish within 25 s is handed back; a few seconds more for that.
+        Role("worker", command("worker"), given.part(WorkerSettings).line(leash=True), patience_s=30.0),
+        Role("scheduler", command("scheduler"), given.part(SchedulerSettings).line(leash=True)),
+    ]
+    if bots.telegram_bot_token or bots.slack_bot_token:
+        roles.insert(0, Role("bots", command("bots"), given.part(BotSettings).line(leash=True)))
+    return roles
+
+
+def run(given: Given, *, until_last_terminal: bool = False, ready_fd: int | None = None) -> int:
+    """Run everything on this machine until told to stop; the exit code. Raises OperatorError."""
+    told = _teller(ready_fd)
+    try:
+        settings = given.settings(CommonSettings)
+        roles_for(given)  # Wrong settings are said before anything is started.
+        if settings.redis_url is not None:
+            return _run_without_store(given, settings.data_dir, until_last_terminal, told)
+        with start_store(settings.data_dir) as store:
+            roles = roles_for(given.with_redis_url(store.url))
+            return _supervise(store.folder, store, roles, until_last_terminal, told)
+    except AlreadyRunning:
+        told(TAKEN)
+        raise
+    except OperatorError as error:
+        told(str(error))
+        raise
+
+
+def _run_without_store(given: Given, data_dir: Path, until_last_terminal: bool, told: Callable[[str], None]) -> int:
+    """Raises OperatorError also when the store elsewhere cannot be reached or does not fit: nothing is started then."""
+    _look_at_store(given.settings(CommonSettings))
+    folder = open_folder(data_dir)
+    owner = try_lock(folder.owner_lock)
+    if owner is None:
+        raise AlreadyRunning(taken_line(folder))
+    try:
+        return _supervise(folder, None, roles_for(given), until_last_terminal, told)
+    finally:
+        owner.release()
+
+
+def _look_at_store(settings: CommonSettings) -> None:
+    from kernel.stores.redis.connect import Server, check  # noqa: PLC0415 — only a store elsewhere needs it here
+
+    async def look() -> None:
+        assert settings.redis_url is not None
+        server = Server(settings.redis_url.reveal())
+        try:
+            await check(server)
+        finally:
+            await server.close()
+
+    try:
+        asyncio.run(look())
+    except RetryLater as error:
+        raise BadSettings(f"{error}: does the store run, and is ZCLAW_REDIS_URL its address?") from None
+
+
+def _supervise(
+    folder: DataFolder,
+    store: RunningStore | None,
+    roles: list[Role],
+    until_last_terminal: bool,
+    told: Callable[[str], None],
+) -> int:
+    supervisor = Supervisor(folder, store, roles, until_last_terminal=until_last_terminal)
+
+    def ready() -> None:
+        names = ", ".join(role.name for role in roles)
+        sys.stderr.write(f"zclaw runs ({names}); its logs are in {folder.logs}. Ctrl-C ends it.\n")
+        if all(role.name != "bots" for role in roles):
+            sys.stderr.write(
+                "No platform is set: `zclaw chat` talks here; TELEGRAM_BOT_TOKEN, or SLACK_BOT_TOKEN and "
+                "SLACK_APP_TOKEN, bring the bot to Telegram or Slack.\n"
+            )
+        told(READY)
+
+    return supervisor.run(ready)
+
+
+def _teller(ready_fd: int | None) -> Callable[[str], None]:
+    def tell(line: str) -> None:
+        nonlocal ready_fd
+        if ready_fd is None:
+            return
+        try:
+            os.write(ready_fd, line.encode() + b"\n")
+            os.close(ready_fd)
+        except BrokenPipeError:
+            pass  # The terminal that started us is gone already; the terminals lock says what follows from that.
+        ready_fd = None
+
+    if ready_fd is not None:
+        os.set_inheritable(ready_fd, False)
+    return tell

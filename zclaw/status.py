@@ -1,0 +1,100 @@
+"""`zclaw status`: which parts run, and which should but were not seen."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+
+from kernel import config
+from kernel.clock import SystemClock
+from kernel.config import BotSettings, CommonSettings
+from kernel.errors import BadSettings
+from kernel.stores.redis.stores import open_stores
+from zclaw.folder import DataFolder
+from zclaw.store import answering_pid, with_store
+
+MISSED_AFTER = timedelta(seconds=15)
+"""A process says every 5 s that it lives."""
+
+Beat = tuple[str, str, datetime]
+"""Role, process, last beat, as `Beats.seen` gives them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A process as it was last seen, `age` seconds ago."""
+
+    role: str
+    pid: int
+    age: float
+    host: str
+
+
+def run(argv: Sequence[str]) -> int:
+    """Exit code: 0 when every part was seen within 15 s, else 1. Raises OperatorError, RetryLater."""
+    parser = argparse.ArgumentParser(prog="zclaw status", description="Show which parts of zclaw run.")
+    parser.add_argument("--json", action="store_true", help="a list with role, pid and age in seconds")
+    arguments = parser.parse_args(argv)
+    given = config.read()
+    settings, bots = given.settings(CommonSettings), given.settings(BotSettings)
+    expected = ["worker", "scheduler"]
+    if bots.telegram_bot_token or bots.slack_bot_token:
+        expected.insert(0, "bots")
+    parts = list(_store_part(settings))
+    try:
+        found = with_store(settings)
+        now, beats = asyncio.run(_seen(found))
+        parts += parts_from(beats, now)
+    except BadSettings as error:
+        sys.stderr.write(f"{error}\n")
+    sys.stdout.write(_as_json(parts) if arguments.json else _as_lines(parts))
+    absent = missing(parts, expected)
+    for role in absent:
+        sys.stderr.write(f"{role} has not been seen for {MISSED_AFTER.seconds} s.\n")
+    return 1 if absent else 0
+
+
+def parts_from(beats: Iterable[Beat], now: datetime) -> list[Part]:
+    """The parts behind these beats; a process is named `host-pid`."""
+    parts = []
+    for role, process, at in beats:
+        host, _, pid = process.rpartition("-")
+        parts.append(Part(role, int(pid) if pid.isdigit() else 0, round((now - at).total_seconds(), 1), host))
+    return parts
+
+
+def missing(parts: Iterable[Part], expected: Iterable[str]) -> list[str]:
+    """The expected roles of which no process was seen lately."""
+    seen = {part.role for part in parts if part.age < MISSED_AFTER.seconds}
+    return [role for role in expected if role not in seen]
+
+
+def _store_part(settings: CommonSettings) -> Iterable[Part]:
+    if settings.redis_url is not None or not settings.data_dir.is_dir():
+        return
+    pid = answering_pid(DataFolder(settings.data_dir.resolve()))
+    if pid is not None:
+        yield Part("store", pid, 0.0, "")
+
+
+async def _seen(settings: CommonSettings) -> tuple[datetime, Sequence[Beat]]:
+    assert settings.redis_url is not None
+    clock = SystemClock()
+    stores = await open_stores(settings.redis_url.reveal(), clock)
+    try:
+        return clock.now(), await stores.beats.seen()
+    finally:
+        await stores.close()
+
+
+def _as_json(parts: Iterable[Part]) -> str:
+    return json.dumps([asdict(part) for part in parts], ensure_ascii=False, indent=2) + "\n"
+
+
+def _as_lines(parts: Iterable[Part]) -> str:
+    return "".join(f"{part.role:10} pid {part.pid:<8} seen {part.age:.0f} s ago\n" for part in parts)
