@@ -1,0 +1,129 @@
+"""Every service that speaks chat completions: one of the big ones, DeepSeek, GLM, Qwen, or a server at home."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from kernel.errors import ProviderFailed, ProviderRefused
+from kernel.messages import ModelReply, ModelRequest
+from kernel.ports import Clock
+from kernel.providers.openai_wire import PROVIDER, Reading, request_body
+from kernel.providers.sse import EventReader
+from kernel.providers.status import Service, message_of
+from kernel.providers.tries import LAST_WORD_S, PATIENCE, Ear, Patience, Persistence, asked_pause, heartbeats
+from kernel.providers.turns import Maker, to_bytes
+
+URL = "https://api.openai.com/v1"
+LARGEST_ERROR_BYTES = 64 * 1024
+
+
+class OpenAICompatible:
+    """A `Provider` for `url`, which ends in `/v1` or what the service has for it; a server at home needs no `key`."""
+
+    def __init__(
+        self,
+        model: str,
+        key: str = "",
+        *,
+        clock: Clock,
+        random: random.Random,
+        url: str = URL,
+        patience: Patience = PATIENCE,
+    ) -> None:
+        import httpx  # noqa: PLC0415
+
+        from kernel.providers.transport import client  # noqa: PLC0415  only a worker that uses it pays for it
+
+        self._maker = Maker(PROVIDER, model)
+        self._url = url.rstrip("/") + "/chat/completions"
+        self._service = Service(httpx.URL(url).host, model, "OPENAI_API_KEY", "OPENAI_BASE_URL", key)
+        self._headers = headers(key)
+        self._clock = clock
+        self._random = random
+        self._patience = patience
+        self._persistence = Persistence(self.name, patience, clock, random)
+        self._client = client(url, connect_s=patience.connect.total_seconds())
+        self._takes_max_tokens = True
+
+    @property
+    def name(self) -> str:
+        """`openai:<model>`."""
+        return self._maker.name
+
+    async def reply(self, request: ModelRequest, delta: Callable[[str], None] | None = None) -> ModelReply:
+        """See `Provider.reply`."""
+        ear = Ear(delta)
+        try:
+            return await self._persist(request, ear)
+        except ProviderRefused as refused:
+            # Many models allow fewer tokens than we ask for, or want another name for the limit: theirs holds then.
+            if not self._takes_max_tokens or not _is_about_the_limit(str(refused)):
+                raise
+            self._takes_max_tokens = False
+        return await self._persist(request, ear)
+
+    async def _persist(self, request: ModelRequest, ear: Ear) -> ModelReply:
+        return await self._persistence.keep_trying(partial(self._once, request, self._body(request), ear), ear)
+
+    def _body(self, request: ModelRequest) -> bytes:
+        """As bytes: its dictionaries are as big again, and would live as long as the call."""
+        body = request_body(request, self._maker)
+        if not self._takes_max_tokens:
+            del body["max_tokens"]
+        return to_bytes(body)
+
+    async def _once(self, request: ModelRequest, body: bytes, ear: Ear) -> ModelReply:
+        import httpx  # noqa: PLC0415
+
+        reading = Reading(self._service, request, ear, self._random)
+        silence = self._patience.silence
+        try:
+            async with (
+                asyncio.timeout(silence.total_seconds()) as timer,
+                self._client.stream("POST", self._url, content=body, headers=self._headers) as response,
+            ):
+                if response.status_code != 200:
+                    raise await self._error(response)
+                reader = EventReader()
+                async for chunk in heartbeats(response.aiter_bytes(), timer, silence):
+                    for data in reader.feed(chunk):
+                        reading.hear(data)
+                    if reading.is_done:
+                        timer.reschedule(asyncio.get_running_loop().time() + LAST_WORD_S)
+        except TimeoutError as error:
+            if not reading.is_done:
+                raise self._service.silence(silence.total_seconds()) from error
+        except (httpx.HTTPError, httpx.StreamError, OSError) as error:
+            if not reading.is_done:
+                raise self._service.lost(error) from error
+        return reading.reply()
+
+    async def _error(self, response: Any) -> ProviderFailed | ProviderRefused:
+        body = b""
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > LARGEST_ERROR_BYTES:
+                break
+        said, kind = message_of(body)
+        after = asked_pause(response.headers.get("retry-after"), self._clock.now())
+        # OpenAI's 429 for an empty purse looks like a limit that passes.
+        status = 402 if kind == "insufficient_quota" else response.status_code
+        return self._service.error(status, said, after)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._client.aclose()
+
+
+def headers(key: str) -> dict[str, str]:
+    """What every request of this dialect carries."""
+    common = {"content-type": "application/json", "accept": "text/event-stream"}
+    return {**common, "authorization": f"Bearer {key}"} if key else common
+
+
+def _is_about_the_limit(why: str) -> bool:
+    return "(400)" in why and "max_tokens" in why

@@ -1,0 +1,264 @@
+"""The chat completions dialect as it is spoken: our request as its body, its pieces as our reply.
+
+Habits this file knows (DeepSeek, GLM, Qwen, vLLM, Ollama and what calls itself compatible): pieces without index, with
+one index for all calls, with id and name null or "" after the first; ids missing or repeated; arguments as an object;
+reasoning under `reasoning_content` or `reasoning`, or inside `<think>`; `finish_reason: stop` beside calls.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, assert_never
+
+from kernel.errors import ProviderFailed, ProviderRefused
+from kernel.messages import (
+    Message,
+    ModelReply,
+    ModelRequest,
+    Opaque,
+    Part,
+    Role,
+    Stop,
+    Text,
+    ToolCall,
+    ToolResult,
+    ToolWords,
+    Usage,
+)
+from kernel.providers.names import from_wire, to_wire
+from kernel.providers.status import Service, error_words
+from kernel.providers.thinking_tags import WithoutThinking
+from kernel.providers.tries import Ear
+from kernel.providers.turns import Maker, schema_of, wire_turns
+from kernel.providers.words import Pieces
+
+PROVIDER = "openai"
+_REASONING_FIELDS = ("reasoning_content", "reasoning")
+
+_STOPS = {
+    "length": Stop.CUT,
+    "content_filter": Stop.REFUSAL,
+    "sensitive": Stop.REFUSAL,  # GLM
+    "model_context_window_exceeded": Stop.WINDOW,  # GLM
+}
+_FAILED_STOPS = frozenset({"insufficient_system_resource", "network_error"})  # DeepSeek, GLM
+
+
+class _Reasoning(Enum):
+    """What a model wants done with the reasoning of its earlier replies."""
+
+    BACK = "as it came, where it came"
+    WITH_CALLS = "likewise, and on every message with calls, if only empty"
+    NEVER = "refused in requests"
+
+
+_REASONING_HABITS = (
+    (re.compile(r"deepseek.*\br1|\br1.*deepseek", re.IGNORECASE), _Reasoning.NEVER),
+    (re.compile(r"deepseek", re.IGNORECASE), _Reasoning.WITH_CALLS),
+)
+
+
+def _reasoning_habit(model: str) -> _Reasoning:
+    return next((habit for pattern, habit in _REASONING_HABITS if pattern.search(model)), _Reasoning.BACK)
+
+
+def request_body(request: ModelRequest, maker: Maker) -> dict[str, Any]:
+    """The JSON body of `POST /chat/completions`, streaming."""
+    messages: list[dict[str, Any]] = []
+    if request.system.strip():
+        messages.append({"role": "system", "content": request.system})
+    for message in wire_turns(request.messages, maker):
+        messages.extend(_user(message) if message.role is Role.USER else [_assistant(message, maker.model)])
+    body: dict[str, Any] = {
+        "model": maker.model,
+        "max_tokens": request.max_tokens,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    if request.tools:
+        body["tools"] = [_tool(tool) for tool in request.tools]
+    body["messages"] = messages
+    return body
+
+
+def _tool(tool: ToolWords) -> dict[str, Any]:
+    function = {"name": to_wire(tool.name), "description": tool.description, "parameters": schema_of(tool)}
+    return {"type": "function", "function": function}
+
+
+def _user(message: Message) -> list[dict[str, Any]]:
+    """Results as messages of their own, then the words."""
+    messages: list[dict[str, Any]] = []
+    for part in message.parts:
+        if isinstance(part, ToolResult):
+            content = f"Error: {part.text}" if part.is_error else part.text
+            messages.append({"role": "tool", "tool_call_id": part.call, "content": content})
+    if message.text:
+        messages.append({"role": "user", "content": message.text})
+    return messages
+
+
+def _assistant(message: Message, model: str) -> dict[str, Any]:
+    wire: dict[str, Any] = {"role": "assistant", "content": message.text or None}
+    if message.calls:
+        wire["tool_calls"] = [_call(call) for call in message.calls]
+    return {**wire, **_reasoning(message, _reasoning_habit(model))}
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    function = {"name": to_wire(call.name), "arguments": call.arguments}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def _reasoning(message: Message, habit: _Reasoning) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    for part in message.parts:
+        if isinstance(part, Opaque):
+            kept.update(json.loads(part.payload))
+    match habit:
+        case _Reasoning.NEVER:
+            return {}
+        case _Reasoning.WITH_CALLS if message.calls:
+            return {"reasoning_content": "", **kept}
+        case _Reasoning.WITH_CALLS | _Reasoning.BACK:
+            return kept
+        case _:
+            assert_never(habit)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A call as it grows."""
+
+    index: int | None
+    id: str = ""
+    name: str = ""
+    arguments: Pieces = field(default_factory=Pieces)
+
+
+class Reading:
+    """Hears the pieces of one stream; `is_done` after `[DONE]`."""
+
+    def __init__(self, service: Service, request: ModelRequest, ear: Ear, random: random.Random) -> None:
+        self._service = service
+        self._tools: tuple[ToolWords, ...] = request.tools
+        self._ear = ear
+        self._random = random
+        self._taken_ids = {call.id for message in request.messages for call in message.calls}
+        self._text = Pieces()
+        self._visible = WithoutThinking()
+        self._shown: list[str] = []
+        self._reasoning: dict[str, Pieces] = {}
+        self._calls: list[_Open] = []
+        self._stop: str | None = None
+        self._is_refusal = False
+        self._usage = Usage()
+        self.is_done = False
+
+    def hear(self, data: bytes) -> None:
+        """Take in one event. Raises `ProviderFailed` for garbage and errors that pass, else `ProviderRefused`."""
+        if self.is_done:
+            return
+        if data == b"[DONE]":
+            self.is_done = True
+            return
+        try:
+            self._take(json.loads(data))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise self._service.cut("sent an event that cannot be read") from error
+
+    def _take(self, event: dict[str, Any]) -> None:
+        if event.get("error"):
+            raise self._error(event)
+        if usage := event.get("usage"):
+            self._usage = _usage(usage)
+        for choice in event.get("choices") or ():
+            self._stop = choice.get("finish_reason") or self._stop
+            self._grow(choice.get("delta") or {})
+
+    def _grow(self, delta: dict[str, Any]) -> None:
+        for name in _REASONING_FIELDS:
+            if piece := delta.get(name):
+                self._reasoning.setdefault(name, Pieces()).hear(piece)
+        if refusal := delta.get("refusal"):
+            self._is_refusal = True
+            self._say(refusal)
+        if content := delta.get("content"):
+            self._say(content)
+        for piece in delta.get("tool_calls") or ():
+            self._grow_call(piece)
+
+    def _say(self, piece: str) -> None:
+        shown = self._visible.hear(self._text.hear(piece))
+        self._shown.append(shown)
+        self._ear.hear(shown)
+
+    def _grow_call(self, piece: dict[str, Any]) -> None:
+        function = piece.get("function") or {}
+        id_, name = piece.get("id") or "", function.get("name") or ""
+        call = self._call_of(piece.get("index"), id_, name)
+        call.id = call.id or id_
+        call.name = call.name or name
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        call.arguments.hear(arguments or "")
+
+    def _call_of(self, index: int | None, id_: str, name: str) -> _Open:
+        """The call that a piece belongs to: by index where there is one, else by id, else the latest.
+
+        A piece with a name and another id than the call of its index begins a call: some count every call as 0.
+        """
+        if index is not None:
+            known = next((call for call in reversed(self._calls) if call.index == index), None)
+        elif id_:
+            known = next((call for call in self._calls if call.id == id_), None)
+        else:
+            known = self._calls[-1] if self._calls and not name else None
+        if known and not (name and id_ and known.id and id_ != known.id):
+            return known
+        self._calls.append(_Open(index))
+        return self._calls[-1]
+
+    def _error(self, event: dict[str, Any]) -> ProviderFailed | ProviderRefused:
+        said, kind = error_words(event)
+        return self._service.error(400 if kind == "invalid_request_error" else 500, said)
+
+    def reply(self) -> ModelReply:
+        """The whole reply. Raises `ProviderFailed` when the stream ended without saying that it was whole."""
+        if not self.is_done or self._stop is None or self._stop in _FAILED_STOPS:
+            raise self._service.cut("ended its answer in the middle")
+        self._ear.hear(rest := self._visible.rest())
+        parts: list[Part] = [self._opaque(name) for name in self._reasoning]
+        if (text := "".join(self._shown) + rest).strip():
+            parts.append(Text(text))
+        stop = Stop.REFUSAL if self._is_refusal else _STOPS.get(self._stop, Stop.END)
+        for call in self._calls:
+            is_cut = stop is Stop.REFUSAL or (stop is not Stop.END and call is self._calls[-1])
+            name = from_wire(call.name, (tool.name for tool in self._tools))
+            parts.append(ToolCall(self._id(call.id), name, call.arguments.text(), is_cut))
+        if self._calls and stop is Stop.END:
+            stop = Stop.TOOLS
+        return ModelReply(Message(Role.ASSISTANT, tuple(parts)), stop, self._usage)
+
+    def _id(self, given: str) -> str:
+        """The service's id, or one of ours where it gave none or one that this conversation has."""
+        id_ = given
+        while not id_ or id_ in self._taken_ids:
+            id_ = f"call_{self._random.getrandbits(96):024x}"
+        self._taken_ids.add(id_)
+        return id_
+
+    def _opaque(self, name: str) -> Opaque:
+        payload = json.dumps({name: self._reasoning[name].text()}, ensure_ascii=False, separators=(",", ":"))
+        return Opaque(PROVIDER, self._service.model, payload)
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    details = usage.get("prompt_tokens_details") or {}
+    cached = details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or 0
+    return Usage(usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0, cached)

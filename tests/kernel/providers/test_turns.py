@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernel.messages import Image, Message, ModelRequest, Opaque, Part
+from kernel.providers import anthropic_wire, openai_wire
+from kernel.providers.turns import Maker, arguments_object, to_bytes, wire_turns
+from tests.twins.conversation import TOOLS, assistant, call, request, result, user
+from tests.twins.strict_requests import anthropic_breach, openai_breach
+
+CLAUDE = Maker("anthropic", "claude-sonnet-5-5")
+OTHER = Maker("openai", "deepseek-reasoner")
+THOUGHT = Opaque("anthropic", "claude-sonnet-5-5", '{"type":"thinking","thinking":"","signature":"c2ln"}')
+
+
+def test_neighbours_of_one_role_become_one_message() -> None:
+    turns = wire_turns([user("一"), user("二"), assistant("三"), assistant("四"), user("五")], CLAUDE)
+
+    assert turns == [user("一", "二"), assistant("三", "四"), user("五")]
+
+
+def test_results_stand_first_and_keep_their_order() -> None:
+    turns = wire_turns([user("等等"), user(result("b"), "还有", result("a"))], CLAUDE)
+
+    assert turns == [user(result("b"), result("a"), "等等", "还有")]
+
+
+def test_blank_words_never_go_out() -> None:
+    turns = wire_turns([user("", " \n\t"), user("你好"), assistant(" "), user("在吗"), user(result("a", " "))], CLAUDE)
+
+    assert turns == [user(result("a", "(empty)"), "你好", "在吗")]
+
+
+def test_opaque_parts_go_only_to_the_model_that_made_them() -> None:
+    history = [user("一"), assistant(THOUGHT, "二"), user("三"), assistant(THOUGHT), user("四")]
+
+    assert wire_turns(history, CLAUDE) == [user("一"), assistant(THOUGHT, "二"), user("三", "四")]
+    for other in (OTHER, Maker("anthropic", "claude-opus-5-5"), Maker("openai", "claude-sonnet-5-5")):
+        assert wire_turns(history, other) == [user("一"), assistant("二"), user("三", "四")]
+
+
+def test_a_picture_is_a_marker() -> None:
+    assert wire_turns([user(Image("b1", "image/png"))], CLAUDE) == [user("[a picture that cannot be shown here]")]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "",
+        "{",
+        "null",
+        "[1]",
+        '"x"',
+        "```json\n{}\n```",
+        "{} x",
+        '{"a": NaN}',
+        '{"a": 1e999}',
+        "[" * 100_000,
+        "9" * 5000,
+    ],
+)
+def test_arguments_that_are_no_object_are_an_empty_one(broken: str) -> None:
+    assert arguments_object(broken) == {}
+
+
+def test_half_a_character_in_arguments_does_not_stop_the_request() -> None:
+    body = to_bytes({"text": json.loads(r'"\ud83d"'), "pair": "\ud83c\udfa9"})
+
+    assert json.loads(body.decode()) == {"text": "\ufffd", "pair": "🎩"}
+
+
+HEARD: st.SearchStrategy[Part | str] = st.sampled_from(["你好", " ", "", "再说"])
+SAID: st.SearchStrategy[Part | str] = st.sampled_from(
+    ["好", "", "  ", THOUGHT, Opaque("openai", "x", '{"reasoning":"r"}')]
+)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> ModelRequest:
+    """Pair-clean in our sense, otherwise anything: blanks, splits, results after words, odd names and ids."""
+    messages: list[Message] = [user("开始")]
+    for number in range(draw(st.integers(0, 5))):
+        names = draw(st.lists(st.sampled_from(["a.b", "a_b", "a__b", "查", "", "x" * 70]), max_size=3))
+        ids = [f"{draw(st.sampled_from(['toolu_', 'functions.f:', 'id ']))}{number}{k}" for k in range(len(names))]
+        said: list[Part | str] = draw(st.lists(SAID, max_size=3))
+        arguments = draw(st.sampled_from(['{"a": 1}', "", "{", "[]"]))
+        calls = [call(id_, name, arguments) for id_, name in zip(ids, names, strict=True)]
+        messages.append(assistant(*said, *calls))
+        heard: list[Part | str] = [*draw(st.lists(HEARD, max_size=3)), "嗯"]
+        answers = [result(id_, draw(st.sampled_from(["晴", ""])), is_error=draw(st.booleans())) for id_ in ids]
+        messages.extend(draw(st.permutations([user(*heard), user(*answers)])) if answers else [user(*heard)])
+    return request(*messages, system=draw(st.sampled_from(["s", " "])), tools=draw(st.sampled_from([TOOLS, ()])))
+
+
+@given(histories())
+def test_no_history_is_refused_in_either_dialect(asked: ModelRequest) -> None:
+    for maker in (CLAUDE, Maker("anthropic", "other")):
+        assert anthropic_breach(anthropic_wire.request_body(asked, maker)) is None
+    for model in ("deepseek-reasoner", "deepseek-r1", "x"):
+        assert openai_breach(openai_wire.request_body(asked, Maker("openai", model))) is None
+
+
+@given(histories())
+def test_equal_requests_are_equal_bytes(asked: ModelRequest) -> None:
+    again = ModelRequest(
+        asked.system, tuple(Message(one.role, tuple(one.parts)) for one in asked.messages), asked.tools
+    )
+
+    assert to_bytes(anthropic_wire.request_body(asked, CLAUDE)) == to_bytes(anthropic_wire.request_body(again, CLAUDE))
+    assert to_bytes(openai_wire.request_body(asked, OTHER)) == to_bytes(openai_wire.request_body(again, OTHER))
