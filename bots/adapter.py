@@ -1,0 +1,78 @@
+"""What a platform must offer to be a place where people talk: one Protocol, and the ways in which sending fails."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Protocol, runtime_checkable
+
+from kernel.chat import ConversationId, MessageRef, Notice, Prompt, PromptClosed, Reply
+from kernel.errors import OperatorError, RetryError
+from kernel.ports import Deliver
+
+
+class Undeliverable(OperatorError):
+    """The platform will never take this: the chat is gone, the bot was blocked. The message says why."""
+
+
+class AnswerLost(RetryError):
+    """The platform may or may not have taken it: the answer was lost after the request went out.
+
+    `can_look`: the adapter looks whether it is there before it sends it again, so one more try makes no copy.
+    """
+
+    def __init__(self, why: str, *, can_look: bool = False) -> None:
+        super().__init__(why)
+        self.can_look = can_look
+
+
+class WrongToken(OperatorError):
+    """The platform does not know our token (exit 2); the message names the setting, never the value."""
+
+
+class Adapter(Protocol):
+    """One platform. What sends raises `RetryLater`, `AnswerLost` or `Undeliverable`, and no error of a library."""
+
+    @property
+    def platform(self) -> str:
+        """The first field of its `ConversationId`s."""
+
+    async def run(self, deliver: Deliver) -> None:
+        """Bring in what people do, until cancelled.
+
+        An update is acknowledged only after `deliver` returned; one that cannot be understood is recorded and
+        acknowledged. Raises `WrongToken`; everything else is retried inside with back-off.
+        """
+
+    def split(self, outbound: Reply | Prompt) -> tuple[str, ...]:
+        """The Markdown of each platform message that will carry `outbound`, at least one; pure."""
+
+    async def send(
+        self, outbound: Reply | Prompt, part: str, *, key: str, is_doubtful: bool, is_last: bool
+    ) -> MessageRef:
+        """Send one part. A prompt's buttons and a reply's attachments go with the last one.
+
+        `key` (24 ASCII characters) is this part's alone, and the same again after a crash. `is_doubtful`: an earlier
+        try may have arrived; a platform that can be asked is asked before anything is sent.
+        """
+
+    async def close(self, closed: PromptClosed, place: MessageRef) -> None:
+        """Change the prompt shown at `place`. One that was deleted meanwhile is no error."""
+
+    async def notify(self, notice: Notice) -> None:
+        """Answer one press. Too late is no error: the platform then shows nothing or a short message."""
+
+    async def typing(self, conversation: ConversationId) -> None:
+        """Show that work goes on; lapses by itself. Never raises for the platform's refusals."""
+
+    @property
+    def typing_every(self) -> timedelta:
+        """How often `typing` must be repeated to stay visible."""
+
+
+@runtime_checkable
+class HasTeam(Protocol):
+    """An adapter whose people are all of one team (a Slack workspace); the team may be on the list of who may talk."""
+
+    @property
+    def team(self) -> str:
+        """The team's id; empty while it is not known."""

@@ -1,0 +1,191 @@
+"""The terminal as a chat: one private conversation, an input line that stays readable, numbers for buttons."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.patch_stdout import patch_stdout
+
+from bots.layout import Span, lay_out
+from bots.markup import parse
+from bots.splitting import clean
+from bots.waiting import first_of
+from kernel import texts
+from kernel.access import CONSOLE
+from kernel.chat import (
+    ButtonPress,
+    Choice,
+    ConversationId,
+    MessageRef,
+    Notice,
+    Prompt,
+    PromptClosed,
+    Reply,
+    Sender,
+    UserMessage,
+)
+from kernel.ports import Clock, Deliver
+
+CONVERSATION = ConversationId(CONSOLE, "terminal")
+_PATIENCE = timedelta(seconds=60)
+"""Input from a pipe: without any sign of life for so long, nobody will answer."""
+_QUIET = timedelta(seconds=0.5)
+"""Input from a pipe: an answer is whole when nothing followed it for so long."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# A model's text must not move the cursor, clear the screen or set the title.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class ConsoleAdapter:
+    """See `bots.adapter.Adapter`. `process` tells this terminal's events from those of others.
+
+    `session` is the input line; None reads all of standard input, says it line by line, prints the answers, and ends.
+    """
+
+    platform = CONSOLE
+    typing_every = timedelta(seconds=2)
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        process: str,
+        sender: Sender,
+        language: str,
+        session: PromptSession[str] | None,
+    ) -> None:
+        self._clock = clock
+        self._process = process
+        self._sender = sender
+        self._language = language
+        self._session = session
+        self._numbers = count(1)
+        self._shown: tuple[str, tuple[Choice, ...]] = ("", ())
+        self._heard = asyncio.Event()
+        self._has_answer = False
+        self._works_until = _EPOCH
+
+    # --- in
+
+    async def run(self, deliver: Deliver) -> None:
+        """See `Adapter.run`; returns when the person leaves (Ctrl-D, Ctrl-C) or the input has been answered."""
+        if self._session is None:
+            await self._run_piped(deliver)
+            return
+        with patch_stdout():
+            self._print(texts.say("chat.welcome", self._language))
+            while True:
+                try:
+                    line = await self._session.prompt_async("> ", rprompt=self._sign, reserve_space_for_menu=0)
+                except (EOFError, KeyboardInterrupt):
+                    return
+                if line.strip():
+                    await deliver(self._inbound(line))
+
+    async def _run_piped(self, deliver: Deliver) -> None:
+        for line in (await asyncio.to_thread(sys.stdin.read)).splitlines():
+            if line.strip():
+                self._has_answer = False
+                await deliver(self._inbound(line))
+                await self._answered()
+
+    async def _answered(self) -> None:
+        """Wait for an answer and for the end of it."""
+        is_alive = True
+        while is_alive:
+            self._heard.clear()
+            now = self._clock.now()
+            patience = _QUIET if self._has_answer and now >= self._works_until else _PATIENCE
+            await first_of(self._heard.wait(), self._clock.sleep_until(now + patience))
+            is_alive = self._heard.is_set()
+
+    def _inbound(self, line: str) -> UserMessage | ButtonPress:
+        number = next(self._numbers)
+        now = self._clock.now()
+        order = (now - _EPOCH) // timedelta(microseconds=1)
+        # With the time in it, for a process of the same name may have counted like this yesterday.
+        event = f"{CONSOLE}:{self._process}:{order}:{number}"
+        text = clean(line).strip()
+        token, choices = self._shown
+        if text.isascii() and text.isdigit() and 1 <= int(text) <= len(choices):
+            choice = choices[int(text) - 1].id
+            return ButtonPress(event, CONVERSATION, self._sender, order, now, token, choice, press=event)
+        return UserMessage(event, CONVERSATION, self._sender, order, now, text)
+
+    # --- out
+
+    def split(self, outbound: Reply | Prompt) -> tuple[str, ...]:
+        """See `Adapter.split`: a terminal takes everything."""
+        return (clean(outbound.text),)
+
+    async def send(
+        self,
+        outbound: Reply | Prompt,
+        part: str,
+        *,
+        key: str,  # noqa: ARG002  (what is on the paper cannot be looked up)
+        is_doubtful: bool,  # noqa: ARG002
+        is_last: bool,
+    ) -> MessageRef:
+        """See `Adapter.send`."""
+        if isinstance(outbound, Prompt) and is_last:
+            self._show(part, outbound.token, outbound.choices)
+        else:
+            self._print(plain(part))
+        return MessageRef(CONVERSATION, f"{self._process}:{next(self._numbers)}")
+
+    async def close(self, closed: PromptClosed, place: MessageRef) -> None:  # noqa: ARG002  (paper has no places)
+        """See `Adapter.close`: what is on the paper stays, the new text is printed below."""
+        if closed.choices:
+            self._show(closed.text, closed.token, closed.choices)
+            return
+        if self._shown[0] == closed.token:
+            self._shown = ("", ())
+        self._print(plain(closed.text))
+
+    async def notify(self, notice: Notice) -> None:
+        """See `Adapter.notify`."""
+        if notice.text:
+            self._print(plain(notice.text))
+
+    async def typing(self, conversation: ConversationId) -> None:  # noqa: ARG002  (there is only one)
+        """See `Adapter.typing`: three dots at the right end of the input line."""
+        self._works_until = self._clock.now() + self.typing_every * 1.5
+        self._heard.set()
+        if self._session is not None:
+            self._session.app.invalidate()
+
+    def _sign(self) -> str:
+        return "…" if self._clock.now() < self._works_until else ""
+
+    def _show(self, text: str, token: str, choices: Sequence[Choice]) -> None:
+        self._shown = (token, tuple(choices))
+        buttons = "   ".join(f"[{number}] {plain(choice.label)}" for number, choice in enumerate(choices, 1))
+        self._print(f"{plain(text)}\n{buttons}" if buttons else plain(text))
+
+    def _print(self, text: str) -> None:
+        self._has_answer = True
+        self._works_until = _EPOCH
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+        self._heard.set()
+
+
+def plain(markdown: str) -> str:
+    """`markdown` as text for a terminal, without anything that a terminal would obey."""
+    text = "".join(_written(span) for span in lay_out(parse(markdown)))
+    return _CONTROL.sub("", text).strip("\n")
+
+
+def _written(span: Span) -> str:
+    if span.code is not None:
+        return "    " + span.text.replace("\n", "\n    ")
+    if span.link and span.link != span.text:
+        return f"{span.text} ({span.link})"
+    return span.text

@@ -1,0 +1,159 @@
+"""The door: what an adapter brings in is checked, stored once, and a worker is woken."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from datetime import datetime, timedelta
+
+import structlog
+
+from bots.adapter import Adapter, HasTeam
+from bots.presses import Presses
+from bots.waiting import patiently, pause_after
+from kernel import texts
+from kernel.access import Access
+from kernel.chat import (
+    ButtonPress,
+    ConversationId,
+    Expired,
+    Inbound,
+    Notice,
+    Outbound,
+    Reply,
+    Sender,
+    UserMessage,
+    command_of,
+)
+from kernel.errors import RetryLater
+from kernel.ports import Clock, Conversations, Outbox, People, Put, Wakeups
+
+log = structlog.get_logger(__name__)
+
+SETTLE_GROUP = timedelta(seconds=0.3)
+"""Group text is read that late, so that one which overtook another can be put back in order."""
+SETTLE_ALBUM = timedelta(seconds=1.2)
+"""An album is read that long after its last part."""
+_TRIES = 3
+_REMEMBERED = 10_000
+_NOTE_AGAIN = timedelta(minutes=1)
+"""A person who sends ten stickers hears once that we cannot read them."""
+
+
+class Entrance:
+    """What `Adapter.run` delivers to."""
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        *,
+        access: Access,
+        conversations: Conversations,
+        people: People,
+        outbox: Outbox,
+        wakeups: Wakeups,
+        presses: Presses,
+        clock: Clock,
+        language: str,
+    ) -> None:
+        self._adapter = adapter
+        self._access = access
+        self._conversations = conversations
+        self._people = people
+        self._outbox = outbox
+        self._wakeups = wakeups
+        self._presses = presses
+        self._clock = clock
+        self._language = language
+        self._seen: OrderedDict[str, Sender] = OrderedDict()
+        self._told: OrderedDict[ConversationId, datetime] = OrderedDict()
+
+    async def deliver(self, inbound: Inbound) -> None:
+        """See `kernel.ports.Deliver`: returns when `inbound` is stored or dropped by a rule; waits for the store."""
+        for failures in range(1, _TRIES + 1):
+            try:
+                return await self._take(inbound)
+            except Exception:  # One update's boundary: whatever is wrong with it, the ones behind it must come in.
+                log.exception("update failed", update=inbound.event, tries=failures)
+            await self._clock.sleep_until(self._clock.now() + pause_after(failures))
+        log.error("update dropped", update=inbound.event)
+        if isinstance(inbound, ButtonPress):
+            await self._presses.failed(inbound)
+        return None
+
+    async def _take(self, inbound: Inbound) -> None:
+        if isinstance(inbound, Expired):
+            raise TypeError("an adapter delivers what people do; expiries come from the scheduler")
+        team = self._adapter.team if isinstance(self._adapter, HasTeam) else ""
+        if not self._access.may_talk(inbound.sender, inbound.conversation, team):
+            await self._refuse(inbound)
+            return
+        await self._see(inbound.conversation.platform, inbound.sender)
+        if isinstance(inbound, UserMessage) and _is_wordless(inbound):
+            await self._note_wordless(inbound)
+            return
+        put = await patiently(
+            self._clock,
+            lambda: self._conversations.put(inbound, now=self._clock.now(), settle=settle_time(inbound)),
+        )
+        if isinstance(inbound, ButtonPress) and put is not Put.DUPLICATE:
+            self._presses.arrived(inbound)
+        if put is Put.HINTED:
+            await self._hint()
+
+    async def _refuse(self, inbound: UserMessage | ButtonPress) -> None:
+        platform, person = inbound.conversation.platform, inbound.sender.id
+        is_first = await patiently(self._clock, lambda: self._people.refuse(platform, person, now=self._clock.now()))
+        log.info("stranger refused", platform=platform, person=person, is_first=is_first)
+        if not is_first:
+            return
+        text = texts.say("stranger", self._language_for(inbound), id=f"{platform}:{person}")
+        if isinstance(inbound, ButtonPress):
+            await self._say(Notice(inbound.conversation, inbound.press, person, text))
+        else:
+            await self._say(Reply(inbound.conversation, text))
+
+    async def _see(self, platform: str, sender: Sender) -> None:
+        if self._seen.get(sender.id) == sender:
+            return
+        await patiently(self._clock, lambda: self._people.see(platform, sender))
+        self._seen[sender.id] = sender
+        if len(self._seen) > _REMEMBERED:
+            self._seen.popitem(last=False)
+
+    async def _note_wordless(self, message: UserMessage) -> None:
+        """A sticker, a location, a contact: nothing a worker could read."""
+        now = self._clock.now()
+        told = self._told.get(message.conversation)
+        if not message.is_private or (told is not None and now - told < _NOTE_AGAIN):
+            return
+        self._told[message.conversation] = now
+        if len(self._told) > _REMEMBERED:
+            self._told.popitem(last=False)
+        await self._say(Reply(message.conversation, texts.say("sticker", self._language_for(message))))
+
+    def _language_for(self, inbound: UserMessage | ButtonPress) -> str:
+        words = inbound.text if isinstance(inbound, UserMessage) else ""
+        return texts.language_of(words, inbound.sender.language, self._language)
+
+    async def _say(self, outbound: Outbound) -> None:
+        await patiently(self._clock, lambda: self._outbox.add(outbound, now=self._clock.now()))
+
+    async def _hint(self) -> None:
+        try:
+            await self._wakeups.hint()
+        except RetryLater as error:
+            # It is stored, and workers look every few seconds by themselves.
+            log.warning("hint lost", why=str(error))
+
+
+def settle_time(inbound: UserMessage | ButtonPress) -> timedelta:
+    """How long after its arrival `inbound` may be read."""
+    if isinstance(inbound, ButtonPress) or command_of(inbound.text) is not None:
+        return timedelta()
+    if inbound.album:
+        return SETTLE_ALBUM
+    return timedelta() if inbound.is_private else SETTLE_GROUP
+
+
+def _is_wordless(message: UserMessage) -> bool:
+    return not (message.text.strip() or message.quoted.strip() or message.attachments)

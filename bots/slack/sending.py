@@ -1,0 +1,217 @@
+"""What we say in Slack: posts with buttons, prompts that close, and notices that one person sees."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Final
+
+import structlog
+
+from bots.adapter import AnswerLost, Undeliverable, WrongToken
+from bots.flood import Pace
+from bots.slack import wording
+from bots.slack.calls import PAUSE, Calls, Refused
+from bots.slack.updates import CHOICE_ACTION, from_press
+from bots.splitting import clean
+from kernel.chat import Choice, ConversationId, Look, MessageRef, Notice, Prompt, PromptClosed, Reply
+from kernel.errors import OperatorError, RetryLater
+from kernel.ports import Clock
+
+log = structlog.get_logger(__name__)
+
+Block = dict[str, object]
+
+_KEY_EVENT: Final = "zclaw_message"
+"""`event_type` of the metadata that carries the key of one post."""
+_LOOK_BACK: Final = timedelta(days=1)
+"""How far back a doubtful post is looked for; its sender may have been dead for a while."""
+_LOOK_AT: Final = 200
+"""How many messages are looked through; the most that Slack recommends to ask for at once."""
+_LOOK_PATIENCE_S: Final = 3.0
+"""With a call's own time-out behind it still within the lease."""
+_BURST: Final = 3
+_BURST_WINDOW: Final = timedelta(seconds=3.1)
+"""Slack takes a post a second in each channel, and short bursts."""
+_WRONG_TOKEN_PAUSE: Final = timedelta(minutes=1)
+_ACTIONS_IN_BLOCK: Final = 25
+_SECTION_LIMIT: Final = 3_000
+_STYLES: Final = {Look.PLAIN: None, Look.GOOD: "primary", Look.DANGER: "danger"}
+
+_BLOCKS_REFUSED: Final = frozenset(
+    ["invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_blocks_too_many", "invalid_arguments"]
+)
+"""Slack cannot show it as Markdown: it gets plain text."""
+_DELETED: Final = frozenset(["message_not_found", "thread_not_found"])
+
+
+class Sending:
+    """Posts for one bot. `on_wrong_token` hears that the token stopped working: sending itself only waits then."""
+
+    def __init__(self, calls: Calls, clock: Clock, on_wrong_token: Callable[[WrongToken], None]) -> None:
+        self._calls = calls
+        self._clock = clock
+        self._on_wrong_token = on_wrong_token
+        self._pace = Pace(clock, _BURST, _BURST_WINDOW)
+
+    async def send(
+        self, outbound: Reply | Prompt, part: str, *, key: str, is_doubtful: bool, is_last: bool
+    ) -> MessageRef:
+        """Post one part, with `key` beside it; a doubtful one is looked for by that key before it is posted again."""
+        place = outbound.conversation
+        if not part.strip():
+            raise Undeliverable("an empty message")
+        can_look = True
+        if is_doubtful:
+            try:
+                earlier = await self._look(place, key)
+            except OperatorError as error:
+                log.warning("cannot look for a doubtful post", error=str(error))
+                can_look = False
+            else:
+                if earlier is not None:
+                    return MessageRef(place, earlier)
+        buttons: list[Block] = []
+        if isinstance(outbound, Prompt) and is_last:
+            buttons = _buttons(outbound.token, outbound.choices)
+        try:
+            return MessageRef(place, await self._post(place, part, buttons, key))
+        except AnswerLost as error:
+            raise AnswerLost(str(error), can_look=can_look) from error
+
+    async def close(self, closed: PromptClosed, place: MessageRef) -> None:
+        """Change the prompt at `place`; safe to repeat, so a lost answer is simply tried again."""
+        target: Block = {
+            "channel": place.conversation.chat,
+            "ts": place.id,
+            "text": wording.preview(closed.text, wording.UPDATE_TEXT_LIMIT) or "…",
+        }
+        buttons = _buttons(closed.token, closed.choices)
+        fancy = [_markdown(wording.clipped_markdown(closed.text) or "…"), *buttons]
+        try:
+            try:
+                await self._ask("chat.update", {**target, "blocks": fancy})
+            except Refused as error:
+                if error.code not in _BLOCKS_REFUSED:
+                    raise
+                plain = [*_sections(closed.text[: wording.MARKDOWN_LIMIT] or "…"), *buttons]
+                await self._ask("chat.update", {**target, "blocks": plain})
+        except AnswerLost as error:
+            raise RetryLater(str(error), PAUSE) from error
+        except Refused as error:
+            if error.code not in _DELETED:
+                raise
+            log.info("prompt is gone", code=error.code)
+
+    async def notify(self, notice: Notice) -> None:
+        """A message that only the person who pressed sees, where they pressed. Refusals are no errors."""
+        place = from_press(notice.press) or notice.conversation
+        said: Block = {
+            "channel": place.chat,
+            "user": notice.person,
+            "text": wording.preview(notice.text),
+            "thread_ts": place.thread or None,
+        }
+        try:
+            await self._ask("chat.postEphemeral", said)
+        except Refused as error:
+            log.info("notice refused", code=error.code)
+
+    async def _post(self, place: ConversationId, part: str, buttons: Sequence[Block], key: str) -> str:
+        said: Block = {
+            "channel": place.chat,
+            "thread_ts": place.thread or None,
+            "metadata": {"event_type": _KEY_EVENT, "event_payload": {"key": key}},
+            # A preview would make Slack fetch an address that a model wrote.
+            "unfurl_links": False,
+            "unfurl_media": False,
+        }
+        fancy = [_markdown(wording.harmless_markdown(part)), *buttons]
+        self._pace.take(place.chat)
+        try:
+            posted = {**said, "text": wording.preview(part), "blocks": fancy}
+            answer = await self._ask("chat.postMessage", posted, bucket=place.chat)
+        except Refused as error:
+            if error.code not in _BLOCKS_REFUSED:
+                raise
+            log.warning("markdown refused", code=error.code)
+            plain = {**said, "text": wording.escaped(part), "mrkdwn": False}
+            if buttons:
+                plain |= {"text": wording.preview(part), "blocks": [*_sections(part), *buttons]}
+            answer = await self._ask("chat.postMessage", plain, bucket=place.chat)
+        ts = answer.get("ts")
+        if not isinstance(ts, str):
+            raise AnswerLost("chat.postMessage: an answer without ts")
+        return ts
+
+    async def _look(self, place: ConversationId, key: str) -> str | None:
+        """The ts of our post with `key` in the chat or thread; None when it is not among the newest.
+
+        Raises `RetryLater` when Slack does not tell now, an `OperatorError` when it never will.
+        """
+        since = self._clock.now() - _LOOK_BACK
+        where: Block = {
+            "channel": place.chat,
+            "oldest": f"{since.timestamp():.6f}",
+            "limit": _LOOK_AT,
+            "include_all_metadata": True,
+            "ts": place.thread or None,
+        }
+        method = "conversations.replies" if place.thread else "conversations.history"
+        try:
+            async with asyncio.timeout(_LOOK_PATIENCE_S):
+                answer = await self._calls.ask(method, where, reads=True)
+        except (AnswerLost, TimeoutError) as error:
+            raise RetryLater(f"{method}: no answer", PAUSE) from error
+        messages = answer.get("messages")
+        for message in messages if isinstance(messages, list) else ():
+            if isinstance(message, dict) and _key_of(message) == key and isinstance(message.get("ts"), str):
+                return str(message["ts"])
+        return None
+
+    async def _ask(self, method: str, arguments: Mapping[str, object], *, bucket: str = "") -> Mapping[str, object]:
+        try:
+            return await self._calls.ask(method, arguments, bucket=bucket)
+        except WrongToken as error:
+            # The message is not at fault and stays in the outbox; `run` tells the operator.
+            self._on_wrong_token(error)
+            raise RetryLater(str(error), _WRONG_TOKEN_PAUSE) from error
+
+
+def _key_of(message: Mapping[str, object]) -> object:
+    metadata = message.get("metadata")
+    payload = metadata.get("event_payload") if isinstance(metadata, dict) else None
+    return payload.get("key") if isinstance(payload, dict) else None
+
+
+def _markdown(text: str) -> Block:
+    return {"type": "markdown", "text": text}
+
+
+def _sections(text: str) -> list[Block]:
+    """`text` as plain text in blocks, no character read as anything."""
+    plain = clean(text)
+    pieces = [plain[at : at + _SECTION_LIMIT] for at in range(0, len(plain), _SECTION_LIMIT)]
+    return [
+        {"type": "section", "text": {"type": "plain_text", "text": piece, "emoji": False}}
+        for piece in pieces
+        if piece.strip()
+    ]
+
+
+def _buttons(token: str, choices: Sequence[Choice]) -> list[Block]:
+    elements = [_button(number, token, choice) for number, choice in enumerate(choices)]
+    rows = [elements[at : at + _ACTIONS_IN_BLOCK] for at in range(0, len(elements), _ACTIONS_IN_BLOCK)]
+    return [{"type": "actions", "elements": row} for row in rows]
+
+
+def _button(number: int, token: str, choice: Choice) -> Block:
+    button: Block = {
+        "type": "button",
+        "action_id": f"{CHOICE_ACTION}{number}",
+        "text": {"type": "plain_text", "text": wording.label(choice.label), "emoji": True},
+        "value": f"{token}:{choice.id}",
+    }
+    style = _STYLES[choice.look]
+    return button | {"style": style} if style else button

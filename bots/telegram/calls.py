@@ -1,0 +1,146 @@
+"""One call of the Bot API, its failures turned into ours; no token, address or text leaves in a message."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import aiohttp
+from aiogram import Bot
+from aiogram.client.session.aiohttp import AiohttpSession
+from aiogram.client.telegram import PRODUCTION, TelegramAPIServer
+from aiogram.exceptions import (
+    AiogramError,
+    ClientDecodeError,
+    TelegramAPIError,
+    TelegramBadRequest,
+    TelegramConflictError,
+    TelegramEntityTooLarge,
+    TelegramForbiddenError,
+    TelegramMigrateToChat,
+    TelegramNetworkError,
+    TelegramNotFound,
+    TelegramRetryAfter,
+    TelegramServerError,
+    TelegramUnauthorizedError,
+)
+from aiogram.methods import Response, TelegramMethod
+from aiogram.utils.token import TokenValidationError
+
+from bots.adapter import AnswerLost, Undeliverable, WrongToken
+from bots.flood import FloodLimits
+from kernel.errors import RetryLater, ZclawError
+from kernel.ports import Clock
+
+SETTING = "TELEGRAM_BOT_TOKEN"
+CALL_TIMEOUT_S = 10.0
+"""Shorter than an outbox lease with time to spare."""
+_NOT_SENT_PAUSE = timedelta(seconds=1)
+_BROKEN_PAUSE = timedelta(seconds=2)
+_GATEWAY_TIMEOUT = 504
+
+T = TypeVar("T")
+
+_NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+_ABOUT_LOOKS = re.compile(r"entit|parse|\burl\b", re.IGNORECASE)
+_GONE = re.compile(r"message to edit not found|message can't be edited|message_id_invalid", re.IGNORECASE)
+
+
+class Refused(Undeliverable):
+    """Telegram understood the call and will not do it."""
+
+    def __init__(self, method: str, description: str) -> None:
+        super().__init__(f"Telegram refused {method}: {description[:200]}")
+        self._description = description
+
+    @property
+    def is_about_looks(self) -> bool:
+        """The same text without entities may pass."""
+        return _ABOUT_LOOKS.search(self._description) is not None
+
+    @property
+    def is_nothing_to_do(self) -> bool:
+        """An edit that would change nothing, or of a message that is gone."""
+        return "not modified" in self._description or _GONE.search(self._description) is not None
+
+
+def wrong_token() -> WrongToken:
+    """What the operator reads when Telegram does not know the token."""
+    return WrongToken(f"{SETTING} is not accepted by Telegram: copy it again from @BotFather.")
+
+
+def server_of(api_url: str | None) -> TelegramAPIServer:
+    """The server whose root is `api_url`; Telegram's own when there is none."""
+    return TelegramAPIServer.from_base(api_url.rstrip("/")) if api_url else PRODUCTION
+
+
+class Calls:
+    """The Bot API for one token. A chat that Telegram told us to leave alone is left alone, others are not."""
+
+    def __init__(self, token: str, server: TelegramAPIServer, clock: Clock) -> None:
+        try:
+            self._bot = Bot(token, session=_Session(api=server, timeout=CALL_TIMEOUT_S))
+        except TokenValidationError:
+            malformed = True
+        else:
+            malformed = False
+        if malformed:
+            raise wrong_token()
+        self._limits = FloodLimits(clock)
+
+    @property
+    def bot_id(self) -> str:
+        """The bot's id, which its token begins with."""
+        return str(self._bot.id)
+
+    async def close(self) -> None:
+        """Let go of the connections; a later call opens new ones."""
+        await self._bot.session.close()
+
+    async def ask(self, method: TelegramMethod[T], chat: int = 0) -> T:
+        """The result of `method`, which concerns `chat`.
+
+        Raises `RetryLater` (nothing happened), `AnswerLost` (it may have), `WrongToken`, `Refused`.
+        """
+        self._limits.check(str(chat))
+        try:
+            return await self._bot(method)
+        except (AiogramError, aiohttp.ClientError, OSError) as error:
+            failure = _failure(type(method).__name__, error)
+            if isinstance(error, TelegramRetryAfter) and isinstance(failure, RetryLater):
+                self._limits.obey(str(chat), failure.after)
+        # Outside the handler: the library's error holds the whole request, and its cause the address with the token.
+        raise failure
+
+
+class _Session(AiohttpSession):
+    """aiogram's, except that a page of a gateway in between is a server error and not an unreadable success."""
+
+    def check_response(self, bot: Bot, method: TelegramMethod[Any], status_code: int, content: str) -> Response[Any]:
+        try:
+            return super().check_response(bot, method, status_code, content)
+        except ClientDecodeError:
+            if status_code < 500 or status_code == _GATEWAY_TIMEOUT:
+                raise
+        raise TelegramServerError(method=method, message=f"HTTP {status_code}")
+
+
+def _failure(method: str, error: Exception) -> ZclawError:
+    match error:
+        case TelegramRetryAfter():
+            return RetryLater(f"{method}: Telegram limits us", timedelta(seconds=error.retry_after))
+        case TelegramUnauthorizedError():
+            return wrong_token()
+        case TelegramMigrateToChat() | TelegramEntityTooLarge():
+            return Refused(method, type(error).__name__)
+        case TelegramBadRequest() | TelegramForbiddenError() | TelegramNotFound():
+            return Refused(method, error.message or "")
+        case TelegramNetworkError() if isinstance(error.__cause__, _NEVER_SENT):
+            return RetryLater(f"{method}: {type(error.__cause__).__name__}", _NOT_SENT_PAUSE)
+        case TelegramServerError() | TelegramConflictError():
+            return RetryLater(f"{method}: {type(error).__name__}", _BROKEN_PAUSE)
+        case TelegramAPIError() if not isinstance(error, TelegramNetworkError):
+            return RetryLater(f"{method}: refused without a known reason", _BROKEN_PAUSE)
+        case _:
+            return AnswerLost(f"{method}: {type(error.__cause__ or error).__name__}")

@@ -1,0 +1,127 @@
+"""Cards that ask before something with effects happens, and what a press on one means."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+
+from kernel.changes import Changes
+from kernel.chat import ButtonPress, Choice, ConversationId, Look, Notice, Prompt, PromptClosed
+from kernel.errors import BadRecord
+from kernel.ports import Alarm, PromptRecord
+from kernel.session import Denied, GateState, ModelReplied, Session, SessionEvent, Turn, Voted
+from kernel.texts import say, verbatim
+from kernel.tools import ToolRegistry
+
+WAITS = timedelta(hours=72)
+"""How long a card waits for a decision."""
+KIND = "approval"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What an approval's prompt record holds, as a JSON object; `what` is the sentence that was shown."""
+
+    turn: str
+    call: str
+    digest: str
+    what: str
+    language: str
+
+    def record(self, token: str, conversation: ConversationId) -> PromptRecord:
+        """The record that a press on the card `token` will find."""
+        return PromptRecord(token, conversation, KIND, json.dumps(asdict(self), ensure_ascii=False))
+
+
+def read(record: PromptRecord) -> Card:
+    """The card of a record of our `KIND`. Raises BadRecord when this version cannot read it."""
+    try:
+        return Card(**json.loads(record.data))
+    except (ValueError, TypeError) as error:
+        raise BadRecord("an approval's record has an unknown shape") from error
+
+
+def cards(
+    event: ModelReplied, conversation: ConversationId, registry: ToolRegistry, language: str, now: datetime
+) -> Changes:
+    """One prompt for every call of the reply that asks, in the order of the calls; open for `WAITS` from `now` on."""
+    found = Changes()
+    for gate in event.gates:
+        if gate.state is not GateState.ASKED:
+            continue
+        bound = registry.bind(gate.call)
+        what = bound.tool.describe(bound.arguments, language)
+        prompt = Prompt(
+            conversation,
+            say("ask.card", language, what=verbatim(what)),
+            gate.token,
+            (
+                Choice("allow", say("ask.allow", language), Look.GOOD),
+                Choice("deny", say("ask.deny", language), Look.DANGER),
+            ),
+            language=language,
+        )
+        card = Card(event.turn, gate.call.id, gate.digest, what, language)
+        record = card.record(gate.token, conversation)
+        found += Changes(outbound=(prompt,), prompts=(record,), alarms=(Alarm(gate.token, now + WAITS),))
+    return found
+
+
+def on_press(record: PromptRecord, press: ButtonPress, session: Session) -> tuple[SessionEvent | None, Changes]:
+    """What the press decides, and what people see of it. None: it decides nothing.
+
+    Only the one who asked may decide (owners and named deciders come with policies). Raises BadRecord when the record
+    cannot be read.
+    """
+    card = read(record)
+    turn = session.turn(card.turn)
+    if turn is None or not _asks(turn, card, record.token):
+        return None, closed(record) + _noticed(press, card, "press.decided")
+    if turn.requester != press.sender.id:
+        return None, _noticed(press, card, "ask.not_yours")
+    event: SessionEvent
+    match press.choice:
+        case "allow":
+            event, key = Voted(card.turn, card.call, card.digest, press.sender.id), "ask.allowed"
+        case "deny":
+            name = " ".join(press.sender.name.split()) or "the person"
+            event, key = Denied(card.turn, card.call, f"Not run: {name} refused it."), "ask.denied"
+        case _:
+            return None, _noticed(press, card, "press.unknown")
+    text = say(key, card.language, what=verbatim(card.what), name=verbatim(press.sender.name))
+    return event, _ended(record, text) + _noticed(press, card, "press.noted")
+
+
+def closed(record: PromptRecord) -> Changes:
+    """The card's end when something else than a press decided it: a message instead, `/stop`, time.
+
+    Raises BadRecord when the record cannot be read.
+    """
+    card = read(record)
+    return _ended(record, say("ask.closed", card.language, what=verbatim(card.what)))
+
+
+def _asks(turn: Turn, card: Card, token: str) -> bool:
+    """Whether the call still waits for this very card: what was shown is what runs, or nothing does."""
+    return any(
+        gate.state is GateState.ASKED and gate.token == token and gate.digest == card.digest
+        for gate in turn.gates
+        if gate.call.id == card.call
+    )
+
+
+def _ended(record: PromptRecord, text: str) -> Changes:
+    end = PromptClosed(record.conversation, record.token, text)
+    return Changes(outbound=(end,), alarms=(Alarm(record.token, None),))
+
+
+def _noticed(press: ButtonPress, card: Card, key: str) -> Changes:
+    return Changes(outbound=(Notice(press.conversation, press.press, press.sender.id, say(key, card.language)),))
+
+
+def asking(session: Session) -> frozenset[str]:
+    """The tokens of the cards that are open in the session."""
+    return frozenset(
+        gate.token for turn in session.turns for gate in turn.gates if gate.state is GateState.ASKED and gate.token
+    )

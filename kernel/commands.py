@@ -1,0 +1,74 @@
+"""Chat commands: answers that need no model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import assert_never
+from zoneinfo import ZoneInfo, available_timezones
+
+from kernel.changes import Changes
+from kernel.chat import Command
+from kernel.reminders.desk import Desk, Stored
+from kernel.reminders.listing import listing
+from kernel.session import Broken, Ending, Session, SessionEvent
+from kernel.texts import say, verbatim
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command does: events for the session, changes beside it, and what only some commands do."""
+
+    changes: Changes
+    events: tuple[SessionEvent, ...] = ()
+    new_history: bool = False
+    zone: str | None = None
+    """The zone that this conversation keeps from now on."""
+
+
+def answer(command: Command, rest: str, session: Session, desk: Desk, stored: Stored) -> Answer:
+    """What `command` does here; `rest` is the rest of its line, `stored` the conversation's triggers."""
+    match command:
+        case Command.HELP | Command.START:
+            return _say(desk, "help")
+        case Command.NEW:
+            return Answer(desk.reply(say("new.done", desk.language)), _break_all(session), new_history=True)
+        case Command.STOP:
+            going = _break_all(session)
+            return Answer(desk.reply(say("stop.done" if going else "stop.idle", desk.language)), going)
+        case Command.STATUS:
+            return _say(desk, _status(session), reminders=str(sum(due is not None for _, due in stored)))
+        case Command.REMINDERS:
+            return Answer(listing(desk, stored))
+        case Command.TZ:
+            return _zone(rest, desk)
+        case _:
+            assert_never(command)
+
+
+def _break_all(session: Session) -> tuple[SessionEvent, ...]:
+    return tuple(Broken(turn.id, Ending.STOPPED) for turn in session.turns if turn.ending is None)
+
+
+def _status(session: Session) -> str:
+    if session.running is not None:
+        return "status.busy"
+    return "status.waiting" if any(turn.is_waiting for turn in session.turns) else "status.idle"
+
+
+def _zone(rest: str, desk: Desk) -> Answer:
+    if not rest:
+        return _say(desk, "tz.show", zone=desk.zone, time=_clock(desk.now, desk.zone))
+    found = next((zone for zone in available_timezones() if zone.casefold() == rest.casefold()), None)
+    if found is None:
+        return _say(desk, "tz.unknown", zone=verbatim(rest[:40]))
+    text = say("tz.set", desk.language, zone=found, time=_clock(desk.now, found))
+    return Answer(desk.reply(text), zone=found)
+
+
+def _clock(now: datetime, zone: str) -> str:
+    return f"{now.astimezone(ZoneInfo(zone)):%H:%M}"
+
+
+def _say(desk: Desk, key: str, **fields: str) -> Answer:
+    return Answer(desk.reply(say(key, desk.language, **fields)))

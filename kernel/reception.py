@@ -1,0 +1,262 @@
+"""What an inbound means: a command, a press, a request for a reminder, or words for the model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import assert_never
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import structlog
+
+from kernel import approvals, commands
+from kernel.changes import Changes
+from kernel.chat import ButtonPress, ConversationId, Expired, Inbound, Notice, Sender, UserMessage, command_of
+from kernel.errors import BadRecord
+from kernel.messages import Image, Part, Text
+from kernel.ports import People, PromptRecord, Prompts, Triggers
+from kernel.prompts import facts
+from kernel.reminders import cards
+from kernel.reminders.creating import create
+from kernel.reminders.desk import Desk
+from kernel.reminders.listing import manage
+from kernel.reminders.pressing import on_press
+from kernel.schedule.parse import parse
+from kernel.schedule.values import CREATE_FROM, ScheduleIntent
+from kernel.session import Denied, Session, SessionEvent, Spoken
+from kernel.texts import LANGUAGES, language_of, say, written_in
+from kernel.transitions import apply
+
+log = structlog.get_logger()
+
+_COMMAND = re.compile(r"/[A-Za-z]\w*(?:\s|$)")
+NOBODY_DECIDED = "Not run: nobody decided in time."
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """What an inbound does: the session after it, and everything that is committed with that."""
+
+    session: Session
+    changes: Changes = Changes()
+    notes_used: int = 0
+    new_history: bool = False
+    is_speech: bool = False
+    """Words that went to the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """What the operator decided about conversations."""
+
+    zone: str
+    """Where nobody said otherwise."""
+    language: str = "auto"
+    has_model: bool = True
+    prefix: str = ""
+    """Digest of the system prompt and tools that a new frame begins with."""
+
+
+class Reception:
+    """Turns one inbound after another into what it changes.
+
+    Reads what is stored; writes nothing but a conversation's zone and the language a person writes in.
+    """
+
+    def __init__(
+        self, triggers: Triggers, prompts: Prompts, people: People, manners: Manners, new_id: Callable[[], str]
+    ) -> None:
+        self._triggers = triggers
+        self._prompts = prompts
+        self._people = people
+        self._manners = manners
+        self._new_id = new_id
+
+    async def receive(
+        self, inbound: Inbound, session: Session, *, notes: Sequence[str], may_speak: bool, now: datetime
+    ) -> Reaction | None:
+        """What `inbound` does; None when it must stay in the inbox for now.
+
+        Only words for the model ever stay: while `may_speak` is False, or the session cannot take them yet.
+        """
+        match inbound:
+            case UserMessage():
+                return await self._message(inbound, session, notes, may_speak=may_speak, now=now)
+            case ButtonPress():
+                return await self._press(inbound, session, now)
+            case Expired():
+                return await self._expire(inbound, session)
+            case _:
+                assert_never(inbound)
+
+    async def _message(
+        self, message: UserMessage, session: Session, notes: Sequence[str], *, may_speak: bool, now: datetime
+    ) -> Reaction | None:
+        desk = await self._desk(message.sender, message, now)
+        if _COMMAND.match(message.text):
+            return await self._command(message, session, desk)
+        intent = _intent(message, desk)
+        if intent is not None:
+            stored = await self._triggers.list(session.conversation)
+            if intent.manage is not None:
+                return Reaction(session, manage(intent.manage, message.text, desk, stored))
+            return Reaction(session, create(intent, desk, stored))
+        if not self._manners.has_model:
+            return Reaction(session, desk.reply(say("model.absent", desk.language)))
+        return await self._speech(message, session, desk, notes) if may_speak else None
+
+    async def _command(self, message: UserMessage, session: Session, desk: Desk) -> Reaction:
+        known = command_of(message.text)
+        if known is None:
+            return Reaction(session, desk.reply(say("command.unknown", desk.language)))
+        stored = await self._triggers.list(session.conversation)
+        answer = commands.answer(*known, session, desk, stored)
+        if answer.zone is not None:
+            await self._people.set_zone(session.conversation, answer.zone)
+        after, changes = await self._apply(session, answer.events)
+        return Reaction(after, changes + answer.changes, new_history=answer.new_history)
+
+    async def _speech(
+        self, message: UserMessage, session: Session, desk: Desk, notes: Sequence[str]
+    ) -> Reaction | None:
+        head = facts(
+            now=desk.now,
+            zone=desk.zone,
+            speaker=message.sender.name,
+            notes=notes,
+            waits=sum(turn.is_waiting for turn in session.turns),
+        )
+        parts = (Text(head), *_parts(message))
+        event = Spoken(self._new_id(), message.sender.id, parts, prefix=self._manners.prefix)
+        after, changes = await self._apply(session, (event,))
+        if after is session:
+            return None
+        return Reaction(after, changes, notes_used=len(notes), is_speech=True)
+
+    async def _press(self, press: ButtonPress, session: Session, now: datetime) -> Reaction:
+        desk = await self._desk(press.sender, press, now)
+        record = await self._prompts.get(press.token)
+        if record is None or record.conversation != session.conversation:
+            return Reaction(session, _noticed(press, "press.unknown", desk.language))
+        try:
+            return await self._press_on(record, press, session, desk)
+        except BadRecord as error:
+            log.warning("press on a record that cannot be read", kind=record.kind, why=str(error))
+            return Reaction(session, _noticed(press, "press.unknown", desk.language))
+
+    async def _press_on(self, record: PromptRecord, press: ButtonPress, session: Session, desk: Desk) -> Reaction:
+        card = approvals.read(record) if record.kind == approvals.KIND else cards.read(record)
+        if not record.is_open:
+            return Reaction(session, _noticed(press, "press.decided", card.language))
+        if isinstance(card, approvals.Card):
+            event, changes = approvals.on_press(record, press, session)
+            return Reaction(apply(session, event) if event else session, changes)
+        stored = await self._triggers.list(session.conversation)
+        done = on_press(record, press, replace(desk, language=card.language), stored)
+        if done is None:
+            return Reaction(session, _noticed(press, "press.unknown", card.language))
+        return Reaction(session, done + _noticed(press, "press.noted", card.language))
+
+    async def _expire(self, expired: Expired, session: Session) -> Reaction:
+        found = next(
+            ((turn, gate) for turn in session.turns for gate in turn.gates if gate.token == expired.token), None
+        )
+        if found is None:
+            return Reaction(session)
+        turn, gate = found
+        after, changes = await self._apply(session, (Denied(turn.id, gate.call.id, NOBODY_DECIDED),))
+        return Reaction(after, changes)
+
+    async def _apply(self, session: Session, events: Sequence[SessionEvent]) -> tuple[Session, Changes]:
+        """The session after `events`, and the end of every card that they decided without a press."""
+        after = session
+        for event in events:
+            after = apply(after, event)
+        return after, await self.closings(session, after)
+
+    async def closings(self, before: Session, after: Session) -> Changes:
+        """The end of every card that was open before and is not any more, and that no press has closed."""
+        changes = Changes()
+        for token in sorted(approvals.asking(before) - approvals.asking(after)):
+            record = await self._prompts.get(token)
+            if record is not None and record.is_open:
+                changes += _closed(record)
+        return changes
+
+    async def zone(self, conversation: ConversationId) -> str:
+        """The zone in which times are read and shown there."""
+        return await self._people.zone(conversation) or self._manners.zone
+
+    async def _desk(self, sender: Sender, inbound: UserMessage | ButtonPress, now: datetime) -> Desk:
+        text = inbound.text if isinstance(inbound, UserMessage) else ""
+        return Desk(
+            conversation=inbound.conversation,
+            person=sender.id,
+            name=sender.name,
+            zone=await self._zone(sender, inbound.conversation),
+            language=await self._language(sender, inbound.conversation.platform, text),
+            asked=inbound.at,
+            now=now,
+            new_id=self._new_id,
+        )
+
+    async def _zone(self, sender: Sender, conversation: ConversationId) -> str:
+        kept = await self._people.zone(conversation)
+        return next((zone for zone in (kept, sender.zone) if zone and _is_zone(zone)), self._manners.zone)
+
+    async def _language(self, sender: Sender, platform: str, text: str) -> str:
+        """That of the words; of a command or a press the one in which the person wrote before."""
+        setting = self._manners.language
+        if sender.language is not None or setting in LANGUAGES:
+            return language_of(text, sender.language, setting)
+        known = await self._people.get(platform, sender.id)
+        before, written = known.language if known else None, written_in(text)
+        if written is not None and written != before:
+            await self._people.see(platform, replace(sender, language=written))
+        return language_of(text, before)
+
+
+def _intent(message: UserMessage, desk: Desk) -> ScheduleIntent | None:
+    """What the words ask of our reminders; None when they are for the model."""
+    intent = parse(message.text, now=desk.asked, zone=desk.zone)
+    if intent.manage is not None:
+        return intent
+    if not intent.is_request or intent.is_agent_run:
+        return None
+    is_clear = intent.question is not None or intent.confidence >= CREATE_FROM
+    return intent if is_clear else None
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True
+
+
+def _parts(message: UserMessage) -> tuple[Part, ...]:
+    """The person's words and pictures; what they quoted comes first, as data that cannot pass for anything else."""
+    parts: list[Part] = []
+    if message.quoted.strip():
+        quoted = "\n".join(f"> {line}" for line in message.quoted.strip().splitlines())
+        parts.append(Text(f"[quoted, not said by the person]\n{quoted}"))
+    parts += [Image(attachment.blob, attachment.mime) for attachment in message.attachments]
+    if message.text.strip():
+        parts.append(Text(message.text))
+    return tuple(parts)
+
+
+def _closed(record: PromptRecord) -> Changes:
+    try:
+        return approvals.closed(record)
+    except BadRecord as error:  # Its buttons stay, and answer that they no longer work.
+        log.warning("card that cannot be read", why=str(error))
+        return Changes()
+
+
+def _noticed(press: ButtonPress, key: str, language: str) -> Changes:
+    """The short answer that a press gets."""
+    return Changes(outbound=(Notice(press.conversation, press.press, press.sender.id, say(key, language)),))

@@ -1,0 +1,70 @@
+"""What the buttons under reminders stand for: the one shape of their prompt records, and how a prompt is closed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from kernel.changes import Changes
+from kernel.chat import ConversationId, PromptClosed
+from kernel.codec import decode, encode
+from kernel.errors import BadRecord
+from kernel.ports import PromptRecord
+from kernel.triggers import Trigger
+
+
+class Kind(Enum):
+    """What a prompt about reminders is for."""
+
+    CARD = "reminder"
+    """Says what was set, and can undo it."""
+    FIRED = "reminder-fired"
+    """The reminder itself: done, or once more later."""
+    QUESTION = "reminder-question"
+    """Asks what was meant; its triggers are the possible answers, not stored yet."""
+    CANCEL = "reminder-cancel"
+    PAUSE = "reminder-pause"
+
+
+KINDS = frozenset(kind.value for kind in Kind)
+"""The `PromptRecord.kind`s that are ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a prompt shows: triggers as they were then, the language it speaks, the words that stay when it closes."""
+
+    kind: Kind
+    triggers: tuple[Trigger, ...]
+    language: str
+    text: str = ""
+
+    def record(self, token: str, conversation: ConversationId) -> PromptRecord:
+        """The record that a press on the prompt `token` will find."""
+        shown = [encode(trigger) for trigger in self.triggers]
+        content = {"triggers": shown, "language": self.language, "text": self.text}
+        return PromptRecord(token, conversation, self.kind.value, json.dumps(content, ensure_ascii=False))
+
+
+def read(record: PromptRecord) -> Card:
+    """The card of a record whose kind is one of `KINDS`. Raises BadRecord when this version cannot read it."""
+    try:
+        content = json.loads(record.data)
+        shown, language, text = content["triggers"], content["language"], content["text"]
+        kind = Kind(record.kind)
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadRecord(f"a prompt's record of kind {record.kind[:20]!r} has an unknown shape") from error
+    return Card(kind, tuple(decode(Trigger, each) for each in shown), language, text)
+
+
+def numbered(triggers: Sequence[Trigger], choice: str) -> Trigger | None:
+    """The trigger that the button `choice` (0, 1, …) stands for; None for a button that was never there."""
+    is_one = choice.isascii() and choice.isdigit() and int(choice) < len(triggers)
+    return triggers[int(choice)] if is_one else None
+
+
+def close(record: PromptRecord, text: str) -> Changes:
+    """The prompt becomes `text`, without buttons."""
+    return Changes(outbound=(PromptClosed(record.conversation, record.token, text),))

@@ -1,0 +1,174 @@
+"""A driver on a bench: a platform whose answers are scripted, stores in memory, a clock that jumps."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bots.driver import Driver
+from kernel.access import Access
+from kernel.chat import (
+    ButtonPress,
+    ConversationId,
+    Inbound,
+    MessageRef,
+    Notice,
+    Outbound,
+    Prompt,
+    PromptClosed,
+    Reply,
+    Sender,
+    UserMessage,
+)
+from kernel.ports import Deliver
+from kernel.settings import PlatformId
+from kernel.stores.memory.state import Memory
+from kernel.stores.memory.stores import memory_stores
+from tests.twins.clock import JumpingClock
+
+U1, STRANGER = Sender("1001", "小王", "zh"), Sender("2002", "Mallory", "en")
+D1, D2 = ConversationId("fake", "1"), ConversationId("fake", "2")
+
+
+class Broken(Exception):
+    """No error of ours."""
+
+
+@dataclass
+class FakeAdapter:
+    """A platform whose answers are scripted: `answers[text]` are raised one after the other, then it is sent."""
+
+    answers: dict[str, list[Exception]] = field(default_factory=dict)
+    crashes: list[Exception] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    tries: list[tuple[str, bool]] = field(default_factory=list)
+    """Of each part that was asked for: its key, and whether it was doubtful."""
+    sent: list[tuple[str, str, bool]] = field(default_factory=list)
+    closed: list[tuple[str, str]] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+    typed: list[tuple[str, datetime]] = field(default_factory=list)
+    hold: asyncio.Event | None = None
+    clock: JumpingClock = field(default_factory=JumpingClock)
+    updates: asyncio.Queue[Inbound | None] = field(default_factory=asyncio.Queue)
+    acknowledged: list[str] = field(default_factory=list)
+
+    platform = "fake"
+    typing_every = timedelta(seconds=4)
+
+    async def run(self, deliver: Deliver) -> None:
+        if self.crashes:
+            raise self.crashes.pop(0)
+        while (inbound := await self.updates.get()) is not None:
+            await deliver(inbound)
+            self.acknowledged.append(inbound.event)
+
+    def split(self, outbound: Reply | Prompt) -> tuple[str, ...]:
+        if outbound.text == "unsplittable":
+            raise Broken
+        return tuple(outbound.text.split("/"))
+
+    async def send(
+        self, outbound: Reply | Prompt, part: str, *, key: str, is_doubtful: bool, is_last: bool
+    ) -> MessageRef:
+        self.asked.append(part)
+        self.tries.append((key, is_doubtful))
+        if self.hold is not None:
+            await self.hold.wait()
+        self._answer(part)
+        self.sent.append((outbound.conversation.chat, part, is_last))
+        return MessageRef(outbound.conversation, f"m{len(self.sent)}")
+
+    async def close(self, closed: PromptClosed, place: MessageRef) -> None:
+        self._answer(closed.text)
+        self.closed.append((place.id, closed.text))
+
+    async def notify(self, notice: Notice) -> None:
+        self._answer(notice.text)
+        self.notices.append(notice)
+
+    async def typing(self, conversation: ConversationId) -> None:
+        self.typed.append((conversation.chat, self.clock.now()))
+
+    def _answer(self, text: str) -> None:
+        if self.answers.get(text):
+            raise self.answers[text].pop(0)
+
+
+@dataclass
+class Bench:
+    clock: JumpingClock
+    memory: Memory
+    adapter: FakeAdapter
+    driver: Driver
+    events: int = 0
+
+    def __post_init__(self) -> None:
+        self.stores = memory_stores(self.clock, memory=self.memory)
+
+    async def passes(self, seconds: float = 0) -> None:
+        await self.clock.run_to(self.clock.now() + timedelta(seconds=seconds), turns=60)
+
+    def message(self, text: str, sender: Sender = U1, where: ConversationId = D1, event: str = "") -> UserMessage:
+        self.events += 1
+        return UserMessage(event or f"e{self.events}", where, sender, self.events, self.clock.now(), text)
+
+    def press(self, sender: Sender = U1) -> ButtonPress:
+        self.events += 1
+        return ButtonPress(f"e{self.events}", D1, sender, self.events, self.clock.now(), "tok", "done", press="p1")
+
+    async def comes(self, *inbounds: Inbound) -> None:
+        for inbound in inbounds:
+            self.adapter.updates.put_nowait(inbound)
+        await self.passes()
+
+    async def goes(self, *outbounds: Outbound) -> None:
+        for outbound in outbounds:
+            await self.stores.outbox.add(outbound, now=self.clock.now())
+        await self.passes()
+
+    def inbox(self, where: ConversationId = D1) -> list[str]:
+        record = self.memory.records.get(where)
+        items = [entry.item.inbound for entry in record.inbox] if record else []
+        return [each.text if isinstance(each, UserMessage) else "press" for each in items]
+
+    def waiting(self) -> int:
+        return sum(len(line.parcels) for line in self.memory.lines.values())
+
+    @property
+    def texts(self) -> list[str]:
+        return [text for _, text, _ in self.adapter.sent]
+
+
+def build(clock: JumpingClock, memory: Memory, adapter: FakeAdapter) -> Bench:
+    stores = memory_stores(clock, memory=memory)
+    adapter.clock = clock
+    driver = Driver(
+        adapter,
+        access=Access(allow=frozenset({PlatformId("fake", "1001")})),
+        conversations=stores.conversations,
+        people=stores.people,
+        outbox=stores.outbox,
+        wakeups=stores.wakeups,
+        clock=clock,
+        holder="bot",
+        language="auto",
+    )
+    bench = Bench(clock, memory, adapter, driver)
+    bench.stores = stores
+    return bench
+
+
+@asynccontextmanager
+async def running(adapter: FakeAdapter | None = None) -> AsyncIterator[Bench]:
+    clock = JumpingClock()
+    bench = build(clock, Memory(clock), adapter or FakeAdapter())
+    task = asyncio.create_task(bench.driver.run())
+    await bench.passes()
+    try:
+        yield bench
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,277 @@
+"""Whatever Telegram sends becomes our words or is skipped; nothing raises."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from bots.telegram.updates import CALLBACK_LIMIT_BYTES, Skipped, pack, read_update, unpack
+from kernel.chat import ButtonPress, ConversationId, MessageRef, Sender, UserMessage
+
+NOW = datetime(2026, 11, 30, 1, 0, tzinfo=UTC)
+U1: dict[str, Any] = {"id": 1001, "is_bot": False, "first_name": "小", "last_name": "王", "language_code": "zh-hans"}
+D1: dict[str, Any] = {"id": 1001, "type": "private", "first_name": "小"}
+WHERE = ConversationId("telegram", "1001")
+
+
+def message(**fields: Any) -> dict[str, Any]:
+    body = {"message_id": 7, "date": 1796000400, "chat": D1, "from": U1} | fields
+    return {"update_id": 5, "message": body}
+
+
+def press(**fields: Any) -> dict[str, Any]:
+    shown = {"message_id": 8, "date": 1796000400, "chat": D1, "text": "card"}
+    body = {"id": "99", "from": U1, "chat_instance": "1", "message": shown, "data": "tok:done"} | fields
+    return {"update_id": 6, "callback_query": body}
+
+
+def read(raw: object) -> UserMessage | ButtonPress | Skipped:
+    return read_update(raw, "4242", NOW)
+
+
+def test_a_private_message_becomes_a_user_message() -> None:
+    assert read(message(text="你好")) == UserMessage(
+        event="telegram:4242:5",
+        conversation=WHERE,
+        sender=Sender("1001", "小 王", "zh"),
+        order=7,
+        at=datetime.fromtimestamp(1796000400, UTC),
+        text="你好",
+        ref=MessageRef(WHERE, "7"),
+    )
+
+
+def test_a_press_becomes_a_button_press() -> None:
+    assert read(press()) == ButtonPress(
+        event="telegram:4242:6",
+        conversation=WHERE,
+        sender=Sender("1001", "小 王", "zh"),
+        order=6,
+        at=NOW,
+        token="tok",
+        choice="done",
+        press="99",
+        ref=MessageRef(WHERE, "8"),
+    )
+
+
+def test_a_press_on_a_message_too_old_to_be_shown_is_still_a_press() -> None:
+    inaccessible = {"message_id": 8, "date": 0, "chat": D1}
+
+    assert isinstance(read(press(message=inaccessible)), ButtonPress)
+
+
+@pytest.mark.parametrize(
+    ("said", "read_as"),
+    [
+        ("/help@zclaw_bot", "/help"),
+        ("/tz@Zclaw_Bot Asia/Shanghai", "/tz Asia/Shanghai"),
+        ("/stop", "/stop"),
+        ("a@b.c", "a@b.c"),
+        ("/ not@command", "/ not@command"),
+    ],
+)
+def test_commands_lose_the_bots_name(said: str, read_as: str) -> None:
+    result = read(message(text=said))
+
+    assert isinstance(result, UserMessage)
+    assert result.text == read_as
+
+
+@pytest.mark.parametrize(
+    ("language_code", "language"), [("zh-hant", "zh"), ("en-GB", "en"), ("de", "en"), (None, None)]
+)
+def test_languages(language_code: str | None, language: str | None) -> None:
+    result = read(message(text="x", **{"from": U1 | {"language_code": language_code}}))
+
+    assert isinstance(result, UserMessage)
+    assert result.sender.language == language
+
+
+def test_captions_are_words_and_albums_are_kept_together() -> None:
+    photo = [{"file_id": "f", "file_unique_id": "u", "width": 1, "height": 1}]
+
+    result = read(message(photo=photo, caption="早", media_group_id="g1"))
+
+    assert isinstance(result, UserMessage)
+    assert (result.text, result.album) == ("早", "g1")
+
+
+def test_what_was_quoted_or_forwarded_is_nobodys_own_words() -> None:
+    replied = {"message_id": 3, "date": 1, "chat": D1, "from": U1, "text": "原话"}
+    origin = {"type": "hidden_user", "sender_user_name": "X", "date": 1}
+
+    answer = read(message(text="对", reply_to_message=replied))
+    partly = read(message(text="对", reply_to_message=replied, quote={"text": "原", "position": 0}))
+    forwarded = read(message(text="/stop", forward_origin=origin))
+
+    assert isinstance(answer, UserMessage)
+    assert isinstance(partly, UserMessage)
+    assert isinstance(forwarded, UserMessage)
+    assert (answer.text, answer.quoted) == ("对", "原话")
+    assert partly.quoted == "原"
+    assert (forwarded.text, forwarded.quoted) == ("", "/stop")
+
+
+def test_a_topic_of_a_private_chat_is_a_thread_and_a_reply_is_not() -> None:
+    topic = read(message(text="x", message_thread_id=9, is_topic_message=True))
+    reply = read(message(text="x", message_thread_id=9))
+    general = read(message(text="x", message_thread_id=1, is_topic_message=True))
+
+    assert [each.conversation.thread for each in (topic, reply, general) if isinstance(each, UserMessage)] == [
+        "9",
+        "",
+        "",
+    ]
+
+
+STICKER = {
+    "file_id": "f",
+    "file_unique_id": "u",
+    "type": "regular",
+    "width": 1,
+    "height": 1,
+    "is_animated": False,
+    "is_video": False,
+}
+POLL = {
+    "id": "1",
+    "question": "?",
+    "options": [],
+    "total_voter_count": 0,
+    "is_closed": False,
+    "is_anonymous": True,
+    "type": "regular",
+    "allows_multiple_answers": False,
+    "allows_revoting": False,
+    "members_only": False,
+}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"sticker": STICKER},
+        {"contact": {"phone_number": "1", "first_name": "A"}},
+        {"location": {"latitude": 1.0, "longitude": 2.0}},
+        {"dice": {"emoji": "🎲", "value": 3}},
+        {"poll": POLL},
+        {"voice": {"file_id": "f", "file_unique_id": "u", "duration": 1}},
+        {"photo": [{"file_id": "f", "file_unique_id": "u", "width": 1, "height": 1}], "caption": ""},
+    ],
+    ids=lambda content: next(iter(content)),
+)
+def test_what_has_no_words_comes_in_without_words(content: dict[str, Any]) -> None:
+    """M26: the door answers it politely."""
+    result = read(message(**content))
+
+    assert isinstance(result, UserMessage)
+    assert result.text == ""
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        message(new_chat_title="x"),
+        message(pinned_message={"message_id": 1, "date": 0, "chat": D1}),
+        message(),
+        message(text="x", chat={"id": -5, "type": "group", "title": "G"}),
+        message(text="x", **{"from": U1 | {"is_bot": True}}),
+        {"update_id": 5, "message": {"message_id": 7, "date": 1, "chat": D1, "text": "nobody"}},
+        {"update_id": 5, "edited_message": message(text="/stop")["message"]},
+        {"update_id": 5},
+        {"update_id": 5, "something_new": {"a": 1}},
+        press(data=None),
+        press(message=None),
+        {"update_id": "x"},
+        {},
+        [],
+        None,
+        "text",
+        5,
+    ],
+)
+def test_the_rest_is_skipped(raw: object) -> None:
+    assert isinstance(read(raw), Skipped)
+
+
+def test_callback_data_holds_the_longest_token_and_never_more_than_64_bytes() -> None:
+    assert unpack(pack("t" * 48, "c" * 15)) == ("t" * 48, "c" * 15)
+    assert unpack("garbage") == ("garbage", "")
+    with pytest.raises(ValueError, match=str(CALLBACK_LIMIT_BYTES)):
+        pack("t" * 48, "完成了完成了")
+
+
+JUNK: list[object] = [
+    None,
+    True,
+    -1,
+    0,
+    2**70,
+    1e308,
+    "",
+    "x" * 5000,
+    "\ud83c",
+    "\x00",
+    [],
+    {},
+    [[]],
+    {"id": 1},
+    [None],
+    {"a": {"b": {"c": []}}},
+]
+
+
+def mutate(value: Any, chance: random.Random) -> Any:
+    """`value` with one thing in it changed, removed, doubled or renamed."""
+    match value:
+        case dict() if value and chance.random() < 0.9:
+            key = chance.choice(list(value))
+            match chance.randrange(4):
+                case 0:
+                    del value[key]
+                case 1:
+                    value[key + chance.choice("x_ ")] = value.pop(key)
+                case _:
+                    value[key] = mutate(value[key], chance)
+            return value
+        case list() if value and chance.random() < 0.9:
+            at = chance.randrange(len(value))
+            value[at] = mutate(value[at], chance)
+            return value
+        case _:
+            return copy.deepcopy(chance.choice(JUNK))
+
+
+def test_ten_thousand_mutated_updates_raise_nothing() -> None:
+    """Promise 8, the pure part."""
+    chance = random.Random(8)
+    seeds = [
+        message(text="你好", entities=[{"type": "bold", "offset": 0, "length": 2}]),
+        message(sticker=STICKER),
+        message(poll=POLL),
+        message(text="对", reply_to_message=message(text="原话")["message"]),
+        press(),
+        message(photo=[{"file_id": "f", "file_unique_id": "u", "width": 1, "height": 1}], caption="c"),
+    ]
+    kinds: set[type] = set()
+
+    for _ in range(10_000):
+        raw = copy.deepcopy(chance.choice(seeds))
+        for _ in range(chance.randrange(1, 4)):
+            raw = mutate(raw, chance)
+        kinds.add(type(read(raw)))
+
+    assert kinds == {UserMessage, ButtonPress, Skipped}
+
+
+def test_deep_nesting_is_skipped() -> None:
+    depth = 400
+    raw = json.loads('{"update_id":1,"message":' + '{"reply_to_message":' * depth + "1" + "}" * depth + "}")
+
+    assert isinstance(read(raw), Skipped)

@@ -1,0 +1,211 @@
+"""The terminal: lines in, readable text out, numbers for buttons."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output.plain_text import PlainTextOutput
+
+from bots.console import CONVERSATION, ConsoleAdapter, plain
+from kernel.chat import (
+    ButtonPress,
+    Choice,
+    Inbound,
+    MessageRef,
+    Notice,
+    Prompt,
+    PromptClosed,
+    Reply,
+    Sender,
+    UserMessage,
+)
+from kernel.ports import Clock
+from tests.twins.clock import JumpingClock
+
+ME = Sender("me")
+CARD = Prompt(CONVERSATION, "⏰ **查房**", "tok", (Choice("done", "完成"), Choice("snooze", "稍后 10 分钟")))
+PLACE = MessageRef(CONVERSATION, "1")
+
+
+def console(clock: Clock, session: PromptSession[str] | None = None) -> ConsoleAdapter:
+    return ConsoleAdapter(clock=clock, process="p1", sender=ME, language="zh", session=session)
+
+
+async def run_piped(
+    lines: str, answer: Callable[[ConsoleAdapter, Inbound], list[tuple[float, str]]], monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[str], timedelta]:
+    """Everything delivered, and how long it took; `answer` gives delays and texts (empty: typing)."""
+    clock = JumpingClock()
+    adapter = console(clock)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(lines))
+    got: list[str] = []
+    began = clock.now()
+
+    async def reply(inbound: Inbound) -> None:
+        for delay, text in answer(adapter, inbound):
+            await clock.sleep_until(clock.now() + timedelta(seconds=delay))
+            if text:
+                await adapter.send(Reply(CONVERSATION, text), text, key="k", is_doubtful=False, is_last=True)
+            else:
+                await adapter.typing(CONVERSATION)
+
+    async with asyncio.TaskGroup() as group:
+
+        async def deliver(inbound: Inbound) -> None:
+            got.append(inbound.text if isinstance(inbound, UserMessage) else "press")
+            group.create_task(reply(inbound))
+
+        run = group.create_task(adapter.run(deliver))
+        while not run.done():
+            sleeper = asyncio.ensure_future(clock.sleeper())
+            await asyncio.wait([sleeper, run], return_when=asyncio.FIRST_COMPLETED)
+            if sleeper.done():
+                clock.set(max(sleeper.result(), clock.now()))
+            sleeper.cancel()
+            for _ in range(20):
+                await asyncio.sleep(0)
+    return got, clock.now() - began
+
+
+async def test_each_line_of_a_pipe_is_said_after_the_one_before_was_answered(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    got, _ = await run_piped(
+        "你好\n\n再见\n", lambda _, said: [(3, f"**re** {getattr(said, 'text', '')}")], monkeypatch
+    )
+
+    assert got == ["你好", "再见"]
+    assert capsys.readouterr().out == "re 你好\nre 再见\n"
+
+
+async def test_a_pipe_waits_as_long_as_typing_shows_that_work_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    working = [(2.0, "")] * 100
+
+    await run_piped("a\n", lambda *_: [*working, (2.0, "late"), (0.1, ""), (2.0, "rest")], monkeypatch)
+
+    assert capsys.readouterr().out == "late\nrest\n"
+
+
+async def test_a_pipe_that_nobody_answers_ends_after_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    got, took = await run_piped("a\n", lambda *_: [], monkeypatch)
+
+    assert got == ["a"]
+    assert took == timedelta(seconds=60)
+
+
+async def test_a_number_presses_the_choice_of_the_newest_prompt(capsys: pytest.CaptureFixture[str]) -> None:
+    adapter = console(JumpingClock())
+    assert isinstance(adapter._inbound("1"), UserMessage)
+
+    await adapter.send(CARD, CARD.text, key="k", is_doubtful=False, is_last=True)
+
+    assert capsys.readouterr().out == "⏰ 查房\n[1] 完成   [2] 稍后 10 分钟\n"
+    press = adapter._inbound(" 2 ")
+    assert isinstance(press, ButtonPress)
+    assert (press.token, press.choice) == ("tok", "snooze")
+    assert isinstance(adapter._inbound("3"), UserMessage)
+    assert isinstance(adapter._inbound("²"), UserMessage)
+
+
+async def test_after_a_prompt_is_closed_numbers_are_words_again(capsys: pytest.CaptureFixture[str]) -> None:
+    adapter = console(JumpingClock())
+    await adapter.send(CARD, CARD.text, key="k", is_doubtful=False, is_last=True)
+
+    await adapter.close(PromptClosed(CONVERSATION, "tok", "✅", (Choice("undo", "撤销"),)), PLACE)
+    press = adapter._inbound("1")
+    await adapter.close(PromptClosed(CONVERSATION, "tok", "没了"), PLACE)
+
+    assert isinstance(press, ButtonPress)
+    assert press.choice == "undo"
+    assert isinstance(adapter._inbound("1"), UserMessage)
+    assert capsys.readouterr().out.splitlines()[2:] == ["✅", "[1] 撤销", "没了"]
+
+
+async def test_closing_an_older_prompt_leaves_the_newest_ones_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    adapter = console(JumpingClock())
+    await adapter.send(CARD, CARD.text, key="k", is_doubtful=False, is_last=True)
+
+    await adapter.close(PromptClosed(CONVERSATION, "other", "没了"), PLACE)
+
+    assert isinstance(adapter._inbound("1"), ButtonPress)
+
+
+async def test_a_notice_is_printed_and_an_empty_one_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    adapter = console(JumpingClock())
+
+    await adapter.notify(Notice(CONVERSATION, "p", "me", "好的"))
+    await adapter.notify(Notice(CONVERSATION, "p", "me", ""))
+
+    assert capsys.readouterr().out == "好的\n"
+
+
+def test_events_differ_also_from_those_of_an_earlier_process_of_that_name() -> None:
+    clock = JumpingClock()
+    adapter = console(clock)
+    events = {adapter._inbound("a").event for _ in range(5)}
+
+    clock.jump(timedelta(seconds=1))
+    later = console(clock)
+    events |= {later._inbound("a").event for _ in range(5)}
+
+    assert len(events) == 10
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("**a** `b` [c](http://x.example)", "a b c (http://x.example)"),
+        ("<http://x.example>", "http://x.example"),
+        ("```py\na\n  b\n```", "    a\n      b"),
+        ("- a\n- b", "• a\n• b"),
+        ("\x1b[2Ja\x07b\x9bc\r", "[2Jabc"),
+    ],
+)
+def test_markdown_becomes_plain_text_that_cannot_steer_the_terminal(markdown: str, text: str) -> None:
+    assert plain(markdown) == text
+
+
+async def test_a_line_that_is_typed_is_delivered_and_what_is_said_meanwhile_appears_above_it() -> None:
+    stream = io.StringIO()
+    got: list[str] = []
+    with create_pipe_input() as keys, create_app_session(input=keys, output=PlainTextOutput(stream)):
+        adapter = console(JumpingClock(), PromptSession())
+
+        async def deliver(inbound: Inbound) -> None:
+            assert isinstance(inbound, UserMessage)
+            got.append(inbound.text)
+            await adapter.send(
+                Reply(CONVERSATION, "re"), f"re **{inbound.text}**", key="k", is_doubtful=False, is_last=True
+            )
+            keys.send_text("\x04" if len(got) == 2 else "  \rworld\r")
+
+        keys.send_text("你好\r")
+        async with asyncio.timeout(10):
+            await adapter.run(deliver)
+
+    assert got == ["你好", "world"]
+    assert "re 你好" in stream.getvalue()
+    assert "re world" in stream.getvalue()
+
+
+async def test_ctrl_c_leaves() -> None:
+    with create_pipe_input() as keys, create_app_session(input=keys, output=PlainTextOutput(io.StringIO())):
+        adapter = console(JumpingClock(), PromptSession())
+        keys.send_text("half a li\x03")
+
+        async with asyncio.timeout(10):
+            await adapter.run(_never)
+
+
+async def _never(inbound: Inbound) -> None:
+    raise AssertionError(inbound)

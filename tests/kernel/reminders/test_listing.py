@@ -1,0 +1,116 @@
+"""Lists of reminders, and cancelling or pausing one in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kernel.chat import Reply
+from kernel.ports import TriggerGone, TriggerPut
+from kernel.reminders.cards import Kind, read
+from kernel.reminders.listing import LISTED, listing, manage
+from kernel.schedule.values import Manage
+from tests.kernel.reminders.words import MINUTE, SOON, desk, said, shown, stored, trigger
+from tests.twins.clock import START
+
+ROUND, WATER, MUM = trigger("查房"), trigger("喝水"), trigger("给妈妈打电话")
+STRETCH = trigger("stretch your legs", language="en")
+TEA = trigger("drink tea", language="en")
+
+
+def test_no_reminders_is_said() -> None:
+    assert said(listing(desk(), ())) == "现在没有提醒。"
+    assert said(listing(desk("en"), ())) == "No reminders."
+
+
+def test_each_line_says_what_when_and_next_and_has_a_button() -> None:
+    changes = listing(desk(), stored(ROUND, replace(WATER, paused=True)))
+
+    assert said(changes) == "提醒：\n1. 查房，每天 09:00，下次 明天 09:00\n2. 喝水，每天 09:00，已暂停"
+    assert [choice.label for choice in shown(changes.outbound).choices] == ["取消 1", "取消 2"]
+    assert read(changes.prompts[0]).kind is Kind.CANCEL
+
+
+def test_a_one_shot_has_only_its_time() -> None:
+    listed = listing(desk(), [(trigger("取快递", SOON), START + 20 * MINUTE)])
+
+    assert said(listed) == "提醒：\n1. 取快递，今天 09:20"
+
+
+def test_a_long_list_is_cut_and_every_button_fits_its_line() -> None:
+    changes = listing(desk(), stored(*(trigger(f"第{number}件") for number in range(LISTED + 5))))
+
+    assert len(shown(changes.outbound).choices) == LISTED == len(read(changes.prompts[0]).triggers)
+
+
+@pytest.mark.parametrize("words", ["取消喝水的提醒", "别再提醒我喝水了", "把喝水那个提醒删掉", "取消喝水提醒"])
+def test_the_one_that_is_named_is_cancelled_at_once(words: str) -> None:
+    changes = manage(Manage.CANCEL, words, desk(), stored(ROUND, WATER, MUM))
+
+    assert changes.triggers == (TriggerGone(WATER.id),)
+    assert said(changes) == "已取消：喝水"
+    assert changes.notes == ("reminder cancelled: 喝水",)
+
+
+def test_in_english_too() -> None:
+    changes = manage(Manage.CANCEL, "Please cancel the Stretch reminder", desk("en"), stored(TEA, STRETCH))
+
+    assert changes.triggers == (TriggerGone(STRETCH.id),)
+    assert said(changes) == "Cancelled: stretch your legs"
+
+
+def test_of_several_that_fit_the_person_picks() -> None:
+    cold = trigger("喝水吃药")
+
+    changes = manage(Manage.CANCEL, "取消喝水的提醒", desk(), stored(ROUND, WATER, cold))
+
+    assert said(changes).startswith("要取消哪一个？\n1. 喝水")
+    assert read(changes.prompts[0]).triggers == (WATER, cold)
+    assert changes.triggers == ()
+
+
+@pytest.mark.parametrize("words", ["取消提醒", "cancel my reminder", "把这个提醒取消吧"])
+def test_when_no_name_is_said_the_only_one_is_meant(words: str) -> None:
+    assert manage(Manage.CANCEL, words, desk(), stored(ROUND)).triggers == (TriggerGone(ROUND.id),)
+
+
+def test_when_no_name_is_said_and_there_are_several_the_person_picks() -> None:
+    changes = manage(Manage.CANCEL, "取消提醒", desk(), stored(ROUND, WATER))
+
+    assert changes.triggers == ()
+    assert len(shown(changes.outbound).choices) == 2
+
+
+@pytest.mark.parametrize("words", ["取消吃药的提醒", "stop reminding me about the pills"])
+def test_a_name_that_is_not_here_never_cancels_another(words: str) -> None:
+    changes = manage(Manage.CANCEL, words, desk(), stored(ROUND))
+
+    assert changes.triggers == ()
+    assert [choice.id for choice in shown(changes.outbound).choices] == ["0"]
+
+
+def test_pausing_rests_the_named_one() -> None:
+    changes = manage(Manage.PAUSE, "先别提醒我喝水", desk(), stored(ROUND, WATER))
+
+    assert changes.triggers == (TriggerPut(replace(WATER, paused=True, revision=1), None),)
+    assert said(changes) == "已暂停：喝水"
+
+
+def test_of_several_to_pause_the_person_picks() -> None:
+    changes = manage(Manage.PAUSE, "暂停提醒", desk(), stored(ROUND, WATER))
+
+    assert [choice.label for choice in shown(changes.outbound).choices] == ["暂停 1", "暂停 2"]
+    assert read(changes.prompts[0]).kind is Kind.PAUSE
+
+
+@pytest.mark.parametrize("what", list(Manage))
+def test_without_any_reminder_that_is_all_there_is_to_say(what: Manage) -> None:
+    (only,) = manage(what, "取消喝水的提醒", desk(), ()).outbound
+
+    assert isinstance(only, Reply)
+    assert only.text == "现在没有提醒。"
+
+
+def test_what_people_wrote_is_shown_as_it_is() -> None:
+    assert r"1. 2\*3\*4，" in said(listing(desk(), stored(trigger("2*3*4"))))

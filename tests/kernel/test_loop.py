@@ -1,0 +1,282 @@
+"""Which effects a session comes to next, and how a reply becomes gates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from kernel.loop import CallModel, Effect, Limits, RunCall, advance, find_gate, read_reply
+from kernel.messages import Concurrency, Message, ModelReply, Part, Role, Stop, Text, ToolCall
+from kernel.session import Broken, Ending, Gate, GateState, Resumed, Returned, Session, Voted
+from kernel.tools import Approval, ToolRegistry
+from tests.twins.sessions import (
+    ANN,
+    EMPTY,
+    after,
+    answered,
+    called,
+    calling,
+    gate_of,
+    result,
+    spoken,
+    texts_of,
+    turn_of,
+)
+from tests.twins.tools import Deeds, opener
+
+READ, EXCLUSIVE, ALONE = Concurrency.READ_ONLY, Concurrency.EXCLUSIVE, Concurrency.INTERACTIVE
+FENCE = 7
+REGISTRY = ToolRegistry(
+    [
+        Deeds().tool("look", READ),
+        Deeds().tool("write"),
+        Deeds().tool("post", approval=Approval.ASK),
+        opener("task"),
+    ]
+)
+
+
+def goes_on(session: Session, limits: Limits | None = None, fence: int = FENCE) -> tuple[Session, tuple[Effect, ...]]:
+    moved = advance(session, REGISTRY, fence=fence, limits=limits or Limits())
+    return moved.session, moved.effects
+
+
+def open_with(*gates: Gate) -> Session:
+    """A turn whose model asked for these calls."""
+    return after(spoken("做"), calling(), called(*gates))
+
+
+def ready(call_id: str, concurrency: Concurrency = EXCLUSIVE, tool: str = "write") -> Gate:
+    call = ToolCall(call_id, tool, '{"text": "x"}')
+    return Gate(call, concurrency, GateState.READY, digest="d")
+
+
+def replied(*parts: Part, stop: Stop = Stop.TOOLS, tokens: Callable[[], str] | None = None) -> tuple[Gate, ...]:
+    """The gates of a reply to a turn that waits for its first."""
+    reply = ModelReply(Message(Role.ASSISTANT, parts), stop)
+    numbers = count(1)
+    turn = turn_of(after(spoken("做"), calling()))
+    return read_reply(turn, 1, reply, REGISTRY, tokens or (lambda: f"token-{next(numbers)}")).gates
+
+
+# --- effects -----------------------------------------------------------------------------------------------------
+
+
+def test_words_are_answered_by_asking_the_model() -> None:
+    session, effects = goes_on(after(spoken("你好")))
+
+    assert effects == (CallModel("t1", 1),)
+    assert turn_of(session).is_calling
+
+
+def test_while_the_model_is_asked_the_same_effect_comes_out_and_the_session_stays() -> None:
+    asked, first = goes_on(after(spoken("你好")))
+
+    session, effects = goes_on(asked)
+
+    assert session is asked
+    assert effects == first
+
+
+def test_nothing_to_do_is_no_effect() -> None:
+    assert goes_on(EMPTY) == (EMPTY, ())
+
+
+def test_an_exclusive_call_is_claimed_under_our_fence_before_it_runs() -> None:
+    session, effects = goes_on(open_with(ready("a"), ready("b")))
+
+    assert effects == (RunCall("t1", "a", 1),)
+    claimed = gate_of(session, "a")
+    assert (claimed.state, claimed.fence) == (GateState.CLAIMED, FENCE)
+    assert gate_of(session, "b").state is GateState.READY
+
+
+def test_read_only_calls_run_side_by_side_with_an_exclusive_one_and_are_not_claimed() -> None:
+    session, effects = goes_on(open_with(ready("a", READ), ready("b"), ready("c", READ)))
+
+    assert effects == (RunCall("t1", "a", 0), RunCall("t1", "b", 1), RunCall("t1", "c", 0))
+    assert gate_of(session, "a").state is GateState.READY
+
+
+def test_an_interactive_call_waits_for_all_before_it_and_holds_up_all_behind_it() -> None:
+    session = open_with(ready("a", READ), ready("b", ALONE), ready("c", READ))
+
+    _, effects = goes_on(session)
+    assert effects == (RunCall("t1", "a", 0),)
+
+    _, effects = goes_on(after(Returned("t1", "a", 0, result("a")), session=session))
+    assert effects == (RunCall("t1", "b", 1),)
+
+
+def test_an_asking_call_holds_up_only_the_exclusive_ones_behind_it() -> None:
+    asking = replace(ready("a"), state=GateState.ASKED, token="token")
+
+    session, effects = goes_on(open_with(asking, ready("b"), ready("c", READ)))
+
+    assert effects == (RunCall("t1", "c", 0),)
+    assert gate_of(session, "b").state is GateState.READY
+
+
+def test_a_turn_that_waits_for_a_person_has_no_effect() -> None:
+    asking = replace(ready("a"), state=GateState.ASKED, token="token")
+
+    assert goes_on(open_with(asking))[1] == ()
+
+
+def test_what_was_allowed_is_claimed() -> None:
+    asking = replace(ready("a"), state=GateState.ASKED, token="token")
+    session = after(Voted("t1", "a", "d", ANN), session=open_with(asking))
+
+    assert goes_on(session)[1] == (RunCall("t1", "a", 1),)
+
+
+def test_a_claim_of_a_holder_that_died_never_runs_again() -> None:
+    claimed, _ = goes_on(open_with(ready("a")), fence=6)
+
+    assert goes_on(claimed, fence=7)[1] == ()
+    session, effects = goes_on(after(Resumed(7), session=claimed), fence=7)
+
+    assert effects == (CallModel("t1", 2),)
+    assert "may have taken effect" in texts_of(turn_of(session).top.messages[-1])[0]
+
+
+def test_when_all_calls_are_answered_the_model_is_asked_again() -> None:
+    session, _ = goes_on(open_with(ready("a")))
+
+    _, effects = goes_on(after(Returned("t1", "a", 1, result("a")), session=session))
+
+    assert effects == (CallModel("t1", 2),)
+
+
+def test_a_call_that_opens_a_frame_is_not_run_but_its_frame_asks_the_model() -> None:
+    session, effects = goes_on(open_with(ready("a", tool="task")))
+
+    assert effects == (CallModel("t1", 2),)
+    assert [frame.origin for frame in turn_of(session).frames] == ["", "a"]
+    assert turn_of(session).top.messages == (Message(Role.USER, (Text("x"),)),)
+    assert turn_of(session).top.prefix == turn_of(session).frames[0].prefix
+
+
+def test_a_broken_turn_has_no_effect() -> None:
+    asked, _ = goes_on(after(spoken("你好")))
+
+    assert goes_on(after(Broken("t1", Ending.STOPPED), session=asked))[1] == ()
+
+
+def test_ten_rounds_of_a_frame_are_the_limit() -> None:
+    session = open_with(ready("a", READ))
+    for round_ in range(2, 11):
+        session, effects = goes_on(after(Returned("t1", "a", 0, result("a")), session=session))
+        assert effects == (CallModel("t1", round_),)
+        session = after(called(ready("a", READ), effect=round_), session=session)
+
+    session, effects = goes_on(after(Returned("t1", "a", 0, result("a")), session=session))
+
+    assert effects == ()
+    assert turn_of(session).ending is Ending.LIMIT
+
+
+def test_all_frames_together_have_a_limit_of_their_own() -> None:
+    session, _ = goes_on(open_with(ready("a", tool="task")), Limits(iterations=10, model_calls=2))
+    session = after(called(ready("b", READ), effect=2), session=session)
+
+    session, effects = goes_on(
+        after(Returned("t1", "b", 0, result("b")), session=session), Limits(iterations=10, model_calls=2)
+    )
+
+    assert effects == ()
+    assert turn_of(session).ending is Ending.LIMIT
+
+
+# --- looking up a gate -------------------------------------------------------------------------------------------
+
+
+def test_a_gate_is_found_by_turn_call_and_claim_until_it_is_answered() -> None:
+    session, _ = goes_on(open_with(ready("a")))
+
+    assert find_gate(session, RunCall("t1", "a", 1)) == gate_of(session, "a")
+    for stale in (RunCall("t1", "a", 2), RunCall("t1", "a", 0), RunCall("t2", "a", 1), RunCall("t1", "b", 1)):
+        assert find_gate(session, stale) is None
+    answered_ = after(Returned("t1", "a", 1, result("a")), session=session)
+    assert find_gate(answered_, RunCall("t1", "a", 1)) is None
+
+
+# --- replies -----------------------------------------------------------------------------------------------------
+
+
+def test_each_call_gets_the_gate_that_its_policy_wants() -> None:
+    gates = replied(
+        Text("我看看"),
+        ToolCall("a", "look", '{"text": "x"}'),
+        ToolCall("b", "write", '{"text": "x"}'),
+        ToolCall("c", "post", '{"text": "x"}'),
+    )
+
+    assert [(each.state, each.concurrency) for each in gates] == [
+        (GateState.READY, READ),
+        (GateState.READY, EXCLUSIVE),
+        (GateState.ASKED, EXCLUSIVE),
+    ]
+    assert [each.token for each in gates] == ["", "", "token-1"]
+    assert all(each.digest for each in gates)
+
+
+@pytest.mark.parametrize("call", [ToolCall("a", "nothing", "{}"), ToolCall("a", "post", '{"to": "al')])
+def test_a_call_that_cannot_run_is_answered_with_why_and_asks_nobody(call: ToolCall) -> None:
+    (found,) = replied(call)
+
+    assert found.state is GateState.ANSWERED
+    assert found.result is not None
+    assert found.result.is_error
+    assert found.token == ""
+
+
+def test_a_call_that_was_cut_never_runs_even_if_its_arguments_look_whole() -> None:
+    (by_service,) = replied(ToolCall("a", "write", '{"text": "x"}', is_cut=True))
+    whole, last = replied(
+        ToolCall("a", "write", '{"text": "x"}'), ToolCall("b", "write", '{"text": "x"}'), stop=Stop.CUT
+    )
+
+    assert whole.state is GateState.READY
+    for cut in (by_service, last):
+        assert cut.result is not None
+        assert cut.result.text.startswith("Not run: the reply ended inside the arguments")
+
+
+def test_repeated_and_missing_call_ids_become_distinct_and_results_still_fit() -> None:
+    gates = replied(
+        ToolCall("a", "look", '{"text": "1"}'),
+        ToolCall("a", "look", '{"text": "2"}'),
+        ToolCall("", "look", '{"text": "3"}'),
+        ToolCall("", "look", '{"text": "4"}'),
+    )
+
+    assert len({each.call.id for each in gates}) == 4
+    assert all(each.call.id for each in gates)
+    assert gates[0].call.id == "a"
+
+
+def test_an_id_of_an_earlier_call_of_the_turn_is_not_used_again() -> None:
+    session = after(Returned("t1", "a", 0, result("a")), calling(2), session=open_with(ready("a", READ)))
+    reply = ModelReply(Message(Role.ASSISTANT, (ToolCall("a", "look", '{"text": "x"}'),)), Stop.TOOLS)
+
+    event = read_reply(turn_of(session), 2, reply, REGISTRY, lambda: "token")
+
+    assert event.gates[0].call.id != "a"
+    assert event.message.calls == (event.gates[0].call,)
+
+
+def test_a_pause_is_passed_on() -> None:
+    turn = turn_of(after(spoken("做"), calling()))
+    reply = ModelReply(Message(Role.ASSISTANT, (Text("等等"),)), Stop.PAUSE)
+
+    assert read_reply(turn, 1, reply, REGISTRY, lambda: "").is_pause
+
+
+def test_a_turn_that_answered_is_over() -> None:
+    session = after(spoken("你好"), calling(), answered("你好！"))
+
+    assert goes_on(session) == (session, ())

@@ -1,0 +1,267 @@
+"""What interleavings and mutants found missing in the claims about the transition table and the loop."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from kernel.context import harvest
+from kernel.loop import Effect, Limits, RunCall, advance, find_gate, read_reply
+from kernel.messages import Concurrency, Image, Message, ModelReply, Role, Stop, Text, ToolCall, ToolWords
+from kernel.session import (
+    FORGOTTEN,
+    Asked,
+    Claimed,
+    Denied,
+    Ending,
+    Gate,
+    GateState,
+    ModelReplied,
+    Opened,
+    Returned,
+    Session,
+    Spoken,
+    Turn,
+    Voted,
+    Worded,
+)
+from kernel.tools import Approval, Tool, ToolOutcome, ToolRegistry
+from kernel.transitions import apply
+from tests.twins.sessions import (
+    ANN,
+    BEN,
+    after,
+    answered,
+    called,
+    calling,
+    gate,
+    gate_of,
+    result,
+    spoken,
+    texts_of,
+    turn_of,
+)
+
+READY, ASKED = GateState.READY, GateState.ASKED
+READ_ONLY, EXCLUSIVE, INTERACTIVE = Concurrency.READ_ONLY, Concurrency.EXCLUSIVE, Concurrency.INTERACTIVE
+GO = (Text("go"),)
+
+
+async def nothing(*_: object) -> ToolOutcome:
+    return ToolOutcome("")
+
+
+def registry(**tools: Concurrency) -> ToolRegistry:
+    """Tools of these names; those that begin with `task` open a frame."""
+    return ToolRegistry(
+        Tool(
+            ToolWords(name, name, '{"type":"object"}'),
+            concurrency=lambda _, concurrency=concurrency: concurrency,  # type: ignore[misc]  # bound by default
+            approval=lambda _: Approval.NEVER,
+            timeout=timedelta(seconds=1),
+            describe=lambda *_: "",
+            run=None if name.startswith("task") else nothing,
+            opens=(lambda _: "go") if name.startswith("task") else None,
+        )
+        for name, concurrency in tools.items()
+    )
+
+
+def effects_of(session: Session, tools: ToolRegistry) -> tuple[Effect, ...]:
+    return advance(session, tools, fence=1, limits=Limits()).effects
+
+
+def test_a_call_that_opens_a_frame_is_never_run_even_when_it_may_be_repeated() -> None:
+    tools = registry(write=EXCLUSIVE, task=READ_ONLY)
+    session = after(spoken("x"), calling(), called(gate("write"), gate("task", READY, READ_ONLY)))
+
+    assert effects_of(session, tools) == (RunCall("t1", "write", 1),)
+
+
+def test_a_look_goes_on_beside_the_model_call_of_the_frame_that_its_message_opened() -> None:
+    tools = registry(look=READ_ONLY, task=EXCLUSIVE)
+    session = after(spoken("x"), calling(), called(gate("look", READY, READ_ONLY), gate("task")))
+
+    assert RunCall("t1", "look", 0) in effects_of(session, tools)
+    assert len(effects_of(session, tools)) == 2
+
+
+def test_a_call_never_gets_the_id_of_one_whose_frame_is_gone() -> None:
+    tools = registry(write=EXCLUSIVE)
+    opened = after(Opened("t1", "task", GO), session=after(spoken("x"), calling(), called(gate("task"))))
+    done = after(calling(2), called(gate("write", ASKED), effect=2), session=opened)
+    given_up = apply(done, spoken("算了", turn="t2"))
+    again = ModelReply(Message(Role.ASSISTANT, (ToolCall("write", "write", "{}"),)), Stop.TOOLS)
+
+    told = read_reply(turn_of(apply(given_up, calling(3))), 3, again, tools, lambda: "token")
+
+    assert [each.call.id for each in told.gates] == ["write-2"]
+
+
+def test_thinking_under_another_prefix_ends_with_the_turn_that_thought_it() -> None:
+    asks = after(spoken("一", prefix="old"), calling(), called(gate("a", ASKED)))
+    session = after(spoken("二", turn="t2", person=BEN, prefix="new"), session=asks)
+    session = after(calling(turn="t2"), called(gate("b", ASKED), turn="t2"), session=session)
+
+    session = after(spoken("算了", turn="t3"), calling(2), answered("好", effect=2), session=session)
+
+    assert harvest(session).session.thinking_from == harvest(session).session.history_length > 0
+
+
+# --- what does not run
+
+
+def set_aside(*gates: Gate) -> Session:
+    """Ann's turn with these calls, decided while Ben's turn runs and his model is asked."""
+    asks = after(spoken("一"), calling(), called(*gates, gate("card", ASKED)))
+    return after(spoken("二", turn="t2", person=BEN), calling(turn="t2"), session=asks)
+
+
+def test_a_turn_that_does_not_run_asks_nobody_and_starts_nothing() -> None:
+    session = apply(set_aside(gate("q", ASKED, INTERACTIVE)), Voted("t1", "q", "digest-q", ANN))
+    decided = apply(set_aside(), Denied("t1", "card", "no"))
+
+    assert gate_of(session, "q").state is READY
+    assert apply(session, Asked("t1", "q", "token")) is session
+    assert apply(session, Opened("t1", "q", GO)) is session
+    assert apply(session, Claimed("t1", "q", 1)) is session
+    assert apply(decided, calling(2)) is decided
+
+
+def test_a_turn_is_opened_once() -> None:
+    session = after(spoken("一"), calling(), called(gate("card", ASKED)))
+
+    assert apply(session, spoken("二", turn="t1", person=BEN)) is session
+
+
+# --- words
+
+
+def test_words_wait_while_a_sub_task_thinks() -> None:
+    session = after(spoken("一"), calling(), called(gate("task")), Opened("t1", "task", GO))
+
+    assert apply(session, spoken("二", turn="t2")) is session
+
+
+def test_words_wait_while_a_claimed_call_beside_the_sub_task_has_no_outcome() -> None:
+    opened = after(spoken("一"), calling(), called(gate("task", READY, READ_ONLY), gate("write")))
+    opened = after(Opened("t1", "task", GO), Claimed("t1", "write", 1), session=opened)
+    session = after(calling(2), called(gate("card", ASKED), effect=2), session=opened)
+    assert turn_of(session).is_waiting
+
+    assert apply(session, spoken("算了", turn="t2")) is session
+
+
+def test_words_after_an_answered_question_supersede_the_card_beside_it() -> None:
+    asked = after(spoken("一"), calling(), called(gate("q", READY, INTERACTIVE), gate("card", ASKED)))
+    session = after(Asked("t1", "q", "token"), Worded("t1", "q", "红的"), session=asked)
+
+    session = apply(session, spoken("算了", turn="t2"))
+
+    assert texts_of(turn_of(session).top.messages[-1])[0] == "红的"
+    assert texts_of(turn_of(session).top.messages[-1])[-1] == "算了"
+
+
+def test_a_question_may_be_answered_with_words_and_a_picture() -> None:
+    session = after(spoken("一"), calling(), called(gate("q", READY, INTERACTIVE)), Asked("t1", "q", "token"))
+
+    session = apply(session, Spoken("t2", ANN, (Image("blob", "image/png"), Text("这个"))))
+
+    assert texts_of(turn_of(session).top.messages[-1]) == ["这个"]
+
+
+def test_a_sub_task_without_words_is_still_an_answer() -> None:
+    session = after(spoken("一"), calling(), called(gate("task")), Opened("t1", "task", GO), calling(2))
+
+    session = apply(session, ModelReplied("t1", 2, Message(Role.ASSISTANT, ())))
+
+    assert texts_of(turn_of(session).top.messages[-1]) == ["(no words)"]
+
+
+# --- limits
+
+
+def went_on(limits: Limits, *, rounds: int) -> Turn:
+    """A turn whose model asks for a look again and again."""
+    tools = registry(look=READ_ONLY)
+    session = after(spoken("x"))
+    for number in range(1, rounds + 1):
+        session = advance(session, tools, fence=1, limits=limits).session
+        name = f"look-{number}"
+        session = after(
+            called(gate(name, READY, READ_ONLY), effect=number), Returned("t1", name, 0, result(name)), session=session
+        )
+    return turn_of(advance(session, tools, fence=1, limits=limits).session)
+
+
+def test_a_turn_ends_after_as_many_rounds_as_a_frame_may_have() -> None:
+    limits = Limits(iterations=3)
+
+    assert went_on(limits, rounds=2).ending is None
+    assert went_on(limits, rounds=3).ending is Ending.LIMIT
+
+
+def test_a_turn_ends_after_as_many_model_calls_as_it_may_make() -> None:
+    limits = Limits(model_calls=2)
+
+    assert went_on(limits, rounds=1).ending is None
+    assert went_on(limits, rounds=2).ending is Ending.LIMIT
+
+
+def test_the_last_model_call_that_is_allowed_is_waited_for() -> None:
+    limits = Limits(iterations=1)
+    session = advance(after(spoken("x")), registry(), fence=1, limits=limits).session
+
+    assert advance(session, registry(), fence=1, limits=limits).session is session
+
+
+# --- effects and replies
+
+
+def test_a_claim_of_another_holder_is_not_run() -> None:
+    session = after(spoken("x"), calling(), called(gate("write")), Claimed("t1", "write", 1))
+
+    assert advance(session, registry(write=EXCLUSIVE), fence=2, limits=Limits()).effects == ()
+
+
+def test_an_effect_finds_the_call_as_it_was_claimed_and_no_other() -> None:
+    claimed = after(spoken("x"), calling(), called(gate("a"), gate("b")), Claimed("t1", "a", 1))
+    done = apply(claimed, Returned("t1", "a", 1, result("a")))
+
+    assert find_gate(claimed, RunCall("t1", "a", 1)) == gate_of(claimed, "a")
+    assert find_gate(claimed, RunCall("t1", "a", 0)) is None
+    assert find_gate(claimed, RunCall("t9", "a", 1)) is None
+    assert find_gate(done, RunCall("t1", "a", 1)) is None
+
+
+def replied(stop: Stop, *calls: ToolCall) -> tuple[Gate, ...]:
+    turn = turn_of(after(spoken("x"), calling()))
+    tools = registry(write=EXCLUSIVE)
+    return read_reply(turn, 1, ModelReply(Message(Role.ASSISTANT, calls), stop), tools, lambda: "token").gates
+
+
+def test_only_the_last_call_of_a_reply_that_was_cut_is_not_run() -> None:
+    first, last = replied(Stop.CUT, ToolCall("a", "write", "{}"), ToolCall("b", "write", "{}"))
+
+    assert first.state is READY
+    assert last.is_answered
+
+
+def test_a_call_that_was_cut_is_not_run_however_the_reply_ended() -> None:
+    (cut,) = replied(Stop.TOOLS, ToolCall("a", "write", "{}", is_cut=True))
+
+    assert cut.is_answered
+
+
+def test_calls_without_ids_get_some() -> None:
+    gates = replied(Stop.TOOLS, ToolCall("", "write", "{}"), ToolCall("", "write", "{}"))
+
+    assert [each.call.id for each in gates] == ["call", "call-2"]
+
+
+def test_a_turn_of_a_forgotten_history_leaves_nothing() -> None:
+    session = after(spoken("x"), calling(), answered("y"))
+    forgotten = replace(session, turns=(replace(turn_of(session), base=FORGOTTEN),))
+
+    assert harvest(forgotten).history == ()
+    assert harvest(forgotten).session.history_length == 0

@@ -1,0 +1,160 @@
+"""What a conversation's effects really do: ask the model, run a tool. They never touch the session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import structlog
+
+from kernel.approvals import cards
+from kernel.changes import Changes
+from kernel.chat import ConversationId
+from kernel.context import MOST_PAST, request_messages
+from kernel.errors import LeaseLost, ModelError, ProviderFailed, ProviderRefused, RetryLater
+from kernel.loop import CallModel, Effect, RunCall, read_reply
+from kernel.messages import Concurrency, Message, ModelRequest, ToolResult
+from kernel.ports import Blobs, Clock, Provider
+from kernel.session import Broken, Ending, Gate, Returned, SessionEvent, Turn
+from kernel.tools import BoundCall, ToolContext, ToolOutcome, ToolRegistry, capped
+from kernel.workspace import Workspace
+from workers.patience import patiently
+
+log = structlog.get_logger()
+
+RETRY_S = 0.5
+"""Pause before the store is asked again while it is away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An effect is over: the event it comes to, and what is committed with it."""
+
+    effect: Effect
+    event: SessionEvent
+    changes: Changes = Changes()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an effect happens and for whom."""
+
+    conversation: ConversationId
+    language: str
+    files: Mapping[str, str]
+
+
+class Effects:
+    """Performs effects for all conversations of one worker process."""
+
+    def __init__(
+        self,
+        *,
+        provider: Provider | None,
+        registry: ToolRegistry,
+        system: str,
+        blobs: Blobs,
+        clock: Clock,
+        new_id: Callable[[], str],
+        zone: Callable[[ConversationId], Awaitable[str]],
+        most_past: int = MOST_PAST,
+    ) -> None:
+        self._provider = provider
+        self.registry = registry
+        self._system = system
+        self._blobs = blobs
+        self._clock = clock
+        self._new_id = new_id
+        self._zone = zone
+        self._most_past = most_past
+
+    async def call_model(
+        self, effect: CallModel, turn: Turn, history: Sequence[Message], first: int, place: Place
+    ) -> Done:
+        """Ask the model for the turn's next message. `history` begins at absolute message number `first`."""
+        if self._provider is None:
+            return Done(effect, Broken(turn.id, Ending.REFUSED))
+        messages = request_messages(turn, history, first=first, most=self._most_past)
+        request = ModelRequest(self._system, messages, self.registry.words)
+        try:
+            reply = await self._provider.reply(request)
+        except ProviderRefused as error:
+            log.error("model refused", provider=self._provider.name, why=str(error))
+            return Done(effect, Broken(turn.id, Ending.REFUSED))
+        except ProviderFailed as error:
+            log.warning("model failed", provider=self._provider.name, why=str(error))
+            return Done(effect, Broken(turn.id, Ending.FAILED))
+        event = read_reply(turn, effect.effect, reply, self.registry, self._new_id)
+        log.info("model answered", provider=self._provider.name, calls=len(event.gates), tokens=reply.usage.output)
+        asked = cards(event, place.conversation, self.registry, place.language, self._clock.now())
+        return Done(effect, event, asked)
+
+    async def run_call(self, effect: RunCall, turn: Turn, gate: Gate, place: Place, permit: Callable[[], bool]) -> Done:
+        """Run the call's tool, at most once unless it is READ_ONLY: `permit` is asked last before it starts.
+
+        Raises `LeaseLost` when the permit is void. A run that times out may have taken effect, and its result says so.
+        """
+        try:
+            bound = self.registry.bind(gate.call)
+        except ModelError as error:
+            return _returned(effect, f"Not run: {error}", is_error=True)
+        if bound.digest != gate.digest:
+            return _returned(effect, "Not run: the tool has changed since the call was made.", is_error=True)
+        run = bound.tool.run
+        if run is None:
+            return _returned(effect, "Not run: this tool starts a sub-task.", is_error=True)
+        workspace = Workspace(place.files, self._blobs)
+        now = self._clock.now()
+        context = ToolContext(
+            conversation=place.conversation,
+            requester=turn.requester,
+            language=place.language,
+            # Nothing has been run yet that may be in doubt: the store may be waited for.
+            zone=await patiently(partial(self._zone, place.conversation)),
+            now=now,
+            deadline=now + bound.tool.timeout,
+            call=f"{turn.id}:{gate.call.id}:{effect.claim}",
+            workspace=workspace,
+        )
+        if bound.concurrency is not Concurrency.READ_ONLY and not permit():
+            raise LeaseLost("frozen past the lease: nothing was run")
+        try:
+            async with asyncio.timeout(bound.tool.timeout.total_seconds()):
+                outcome = await run(bound.arguments, context)
+        except TimeoutError:
+            return _returned(effect, f"It took too long and was broken off{_maybe(bound)}.", is_error=True)
+        except ModelError as error:
+            return _returned(effect, str(error), is_error=True)
+        except RetryLater:
+            return _returned(effect, f"Our store was away while it ran{_maybe(bound)}.", is_error=True)
+        except Exception:  # The boundary of a tool's run: whatever it does, the turn goes on.
+            log.exception("tool failed", tool=gate.call.name)
+            return _returned(effect, f"The tool failed{_maybe(bound)}.", is_error=True)
+        return _outcome(effect, bound, outcome, workspace)
+
+
+def failed(effect: RunCall) -> Done:
+    """What comes of a run that broke in a way nobody foresaw."""
+    return _returned(effect, "The call failed: it may have taken effect.", is_error=True)
+
+
+def stopped(effect: RunCall) -> Done:
+    """What comes of a claimed run that was cancelled in the middle."""
+    return _returned(effect, "Stopped while it ran: it may have taken effect.", is_error=True)
+
+
+def _outcome(effect: RunCall, bound: BoundCall, outcome: ToolOutcome, workspace: Workspace) -> Done:
+    result = ToolResult(effect.call, capped(outcome.text) or "(nothing)", outcome.is_error)
+    log.info("tool ran", tool=bound.call.name, is_error=outcome.is_error)
+    changes = outcome.changes + Changes(files=workspace.changes)
+    return Done(effect, Returned(effect.turn, effect.call, effect.claim, result), changes)
+
+
+def _maybe(bound: BoundCall) -> str:
+    return "" if bound.concurrency is Concurrency.READ_ONLY else ": it may have taken effect"
+
+
+def _returned(effect: RunCall, text: str, *, is_error: bool) -> Done:
+    return Done(effect, Returned(effect.turn, effect.call, effect.claim, ToolResult(effect.call, text, is_error)))

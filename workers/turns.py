@@ -1,0 +1,163 @@
+"""The conversations that one worker process works for: takes ready ones into free slots, one actor each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+
+import structlog
+
+from kernel.chat import ConversationId
+from kernel.errors import BadRecord, LeaseLost, RetryLater
+from kernel.ports import Checkout, Clock, Conversations, Release, Wakeups
+from workers.actor import Actor
+
+log = structlog.get_logger()
+
+JOB_LASTS = timedelta(seconds=60)
+"""A hint's job ends after this, so that it never looks abandoned."""
+LOOK_EVERY = timedelta(seconds=5)
+"""The longest sleep between two looks at the ready set: what a lost hint costs."""
+HAND_BACK_S = 2.5
+"""How long breaking off and giving back may take at the very end."""
+RETRY_S = 0.5
+
+
+class Actors:
+    """Takes conversations and lets actors work for them, until stopped."""
+
+    def __init__(
+        self,
+        conversations: Conversations,
+        wakeups: Wakeups,
+        new_actor: Callable[[Checkout, float], Actor],
+        clock: Clock,
+        *,
+        worker: str,
+        slots: int,
+    ) -> None:
+        self._conversations = conversations
+        self._wakeups = wakeups
+        self._new_actor = new_actor
+        self._clock = clock
+        self._worker = worker
+        self._slots = slots
+        self._actors: dict[ConversationId, Actor] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._looked = asyncio.Event()
+        self._is_stopping = False
+        self._filling = asyncio.Lock()
+
+    async def serve(self) -> None:
+        """Pass on what is put into held conversations, and look for ready ones without any hint; until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._listen())
+            group.create_task(self._sweep())
+
+    async def drain(self) -> None:
+        """The RQ job: take what is ready; end when nothing is left to take, or after 60 s."""
+        await self._wakeups.unflag()
+        ends = self._clock.boottime() + JOB_LASTS.total_seconds()
+        await self._fill()
+        while self._tasks and not self._is_stopping and self._clock.boottime() < ends:
+            self._looked.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(0.0, ends - self._clock.boottime())):
+                    await self._looked.wait()
+
+    async def stop(self) -> None:
+        """Begin nothing new and return when all conversations are given back. Cancelled: give them back at once."""
+        self._is_stopping = True
+        self._looked.set()
+        try:
+            while self._tasks:
+                await asyncio.wait(self._tasks)
+        except asyncio.CancelledError:
+            for actor in list(self._actors.values()):
+                actor.hand_back()
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=HAND_BACK_S)
+            raise
+
+    @property
+    def in_flight(self) -> int:
+        """How many conversations are held right now."""
+        return len(self._tasks)
+
+    async def _fill(self) -> None:
+        """Lease ready conversations while slots are free; push a hint when more are ready than fit."""
+        async with self._filling:
+            while not self._is_stopping:
+                now = self._clock.now()
+                if len(self._tasks) >= self._slots:
+                    ready = await self._conversations.next_ready(now=now)
+                    if ready is not None and ready <= now:
+                        await self._wakeups.hint()
+                    return
+                last_try = not any(actor.is_last_try for actor in self._actors.values())
+                asked_at = self._clock.boottime()
+                try:
+                    checkout = await self._conversations.checkout(self._worker, now=now, last_try=last_try)
+                except BadRecord as error:
+                    # Its lease lapses by itself; whoever reads the log must act, everybody else goes on.
+                    log.error("conversation unreadable", why=str(error))
+                    continue
+                if checkout is None:
+                    return
+                actor = self._new_actor(checkout, asked_at)
+                self._actors[checkout.lease.conversation] = actor
+                task = asyncio.create_task(self._work(checkout.lease.conversation, actor))
+                self._tasks.add(task)
+                task.add_done_callback(self._ended)
+
+    async def _work(self, conversation: ConversationId, actor: Actor) -> None:
+        released = Release.IDLE
+        try:
+            released = await actor.run()
+        except LeaseLost:
+            log.warning("lease lost", conversation=conversation)
+        except Exception:  # The boundary of one conversation: its lease lapses, and its tries are counted.
+            log.exception("conversation broke", conversation=conversation, tries=actor.lease.tries)
+        finally:
+            if self._actors.get(conversation) is actor:
+                del self._actors[conversation]
+        if not self._is_stopping:
+            await self._try_fill()
+        elif released is Release.HINT:
+            with suppress(RetryLater):  # Whoever looks next finds it without a hint.
+                await self._wakeups.hint()
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._looked.set()
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                async for conversation in self._conversations.wakes(self._worker):
+                    actor = self._actors.get(conversation)
+                    if actor is not None:
+                        actor.look()
+            except RetryLater:
+                log.warning("wakes wait for redis")
+                await asyncio.sleep(RETRY_S)
+
+    async def _sweep(self) -> None:
+        while True:
+            await self._try_fill()
+            now = self._clock.now()
+            latest = now + LOOK_EVERY
+            try:
+                ready = await self._conversations.next_ready(now=now)
+            except RetryLater:
+                ready = now + timedelta(seconds=RETRY_S)
+            # What is ready but could not be taken (no free slot, a last try) is looked at again by whoever frees one.
+            await self._clock.sleep_until(min(ready, latest) if ready is not None and ready > now else latest)
+
+    async def _try_fill(self) -> None:
+        try:
+            await self._fill()
+        except RetryLater:
+            log.warning("ready set waits for redis")

@@ -1,0 +1,64 @@
+"""`zclaw chat`: this terminal as the chat of an installation that runs, or is started for it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import getpass
+import sys
+from collections.abc import Sequence
+
+from prompt_toolkit import PromptSession
+
+from bots.console import ConsoleAdapter
+from kernel import config
+from kernel.access import CONSOLE
+from kernel.chat import Sender
+from kernel.clock import SystemClock
+from kernel.errors import RetryLater
+from kernel.logs import set_up
+from kernel.ports import Triggers
+from kernel.settings import CommonSettings, Language
+from kernel.stores.redis.stores import open_stores
+from kernel.texts import say
+from zclaw.join import Joined, join
+from zclaw.wiring.bots import driver
+from zclaw.wiring.parts import process_name
+
+
+def run(argv: Sequence[str]) -> int:
+    """Talk until the person leaves, or standard input has been answered; the exit code. Raises OperatorError."""
+    argparse.ArgumentParser(prog="zclaw chat", description="Talk to zclaw in this terminal.").parse_args(argv)
+    given = config.read()
+    settings = given.settings(CommonSettings)
+    with join(given) as joined, (joined.folder.logs / "chat.log").open("a") as log:
+        set_up(settings.log.value, config.secret_values(settings), log)
+        return asyncio.run(_talk(joined, settings))
+
+
+async def _talk(joined: Joined, settings: CommonSettings) -> int:
+    clock = SystemClock()
+    language = "en" if settings.lang is Language.EN else "zh"
+    stores = await open_stores(joined.url, clock)
+    adapter = ConsoleAdapter(
+        clock=clock,
+        process=process_name(),
+        sender=Sender(getpass.getuser(), getpass.getuser(), language=None, zone=settings.timezone.key),
+        language=language,
+        session=PromptSession() if sys.stdin.isatty() else None,
+    )
+    try:
+        await driver(adapter, stores, settings, clock).run()
+        if sys.stdin.isatty():
+            sys.stdout.write(await _farewell(stores.triggers, language) + "\n")
+    finally:
+        await stores.close()
+    return 0
+
+
+async def _farewell(triggers: Triggers, language: str) -> str:
+    try:
+        waiting = await triggers.count(CONSOLE)
+    except RetryLater:  # Nobody can tell how many wait; goodbye all the same.
+        waiting = 0
+    return say("chat.leaving" if waiting else "chat.leaving_none", language, count=str(waiting))

@@ -1,0 +1,52 @@
+"""What every role does around its own work: a name, a beat, and an end when it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from kernel.errors import OperatorError, RetryLater, first_error
+from kernel.ports import Beats, Clock
+
+BEAT_EVERY_S = 5.0
+
+
+def process_name() -> str:
+    """Tells processes apart, on several machines too."""
+    return f"{socket.gethostname()}-{os.getpid()}"
+
+
+async def beat(beats: Beats, role: str, process: str, clock: Clock) -> None:
+    """Say every few seconds that this process lives, until cancelled."""
+    while True:
+        with contextlib.suppress(RetryLater):
+            await beats.beat(role, process, now=clock.now())
+        await asyncio.sleep(BEAT_EVERY_S)
+
+
+def until_told(live: Callable[[], Coroutine[Any, Any, None]]) -> int:
+    """Run `live` in an event loop until it ends, or SIGTERM or SIGINT cancels it; the exit code.
+
+    Raises what `live` raised; of a group the first error that the operator must act on, else the group.
+    """
+
+    async def listen() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        await live()
+
+    try:
+        asyncio.run(listen())
+    except asyncio.CancelledError:
+        return 0
+    except BaseExceptionGroup as group:
+        said = group.subgroup((OperatorError, RetryLater))
+        raise first_error(said or group) from None
+    return 0
