@@ -252,7 +252,8 @@ def _is_firm(phrase: Phrase, plan: Plan) -> bool:
     """A bound that can be no part of the task: 读30分钟 and 做3次 are, 连续3天 and 共3次 are not."""
     match phrase:
         case Lasting():
-            return phrase.marked if not phrase.span.seconds else plan.sub_daily is not None
+            step = plan.sub_daily
+            return phrase.marked if not phrase.span.seconds else step is not None and phrase.span.seconds > step.n
         case Count():
             return phrase.marked
         case _:

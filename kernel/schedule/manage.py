@@ -15,6 +15,8 @@ _THINGS = frozenset(
     )
 )
 _MADE = frozenset(words("了 过 好 的"))
+_BEING = frozenset(words("are is alarms reminders timers"))
+"""Before "set" they speak of what exists (which alarms are set, any alarms set)."""
 _FOR_NOW = frozenset(words("先别 先不要 先不用 暂停"))
 _BRIEF = frozenset(words("今天 明天 本周 这周 下周 until for today tomorrow"))
 
@@ -160,7 +162,10 @@ def _listed(tokens: list[Token], asking: int | None) -> Manage | None:
         t.word in ("哪些", "什么", "几个", "有哪些", "有什么", "多少个", "几条", "哪几个", "啥") for t in tokens
     )
     makes = any(
-        t.kind is K.CREATE and t.word not in ("new", "book", "start") and at(tokens, n + 1).word not in _MADE
+        t.kind is K.CREATE
+        and t.word not in ("new", "book", "start")
+        and at(tokens, n + 1).word not in _MADE
+        and at(tokens, n - 1).word not in _BEING
         for n, t in enumerate(tokens)
     )
     if makes:
@@ -176,9 +181,9 @@ def _listed(tokens: list[Token], asking: int | None) -> Manage | None:
             return Manage.LIST
         if (
             first in ("what", "which", "any", "do", "how", "what's", "whats")
-            and (mine or first == "any")
+            and (mine or first in ("any", "which"))
             and words & {"reminders", "alarms", "timers", "list"}
-            and ("are" in words or not words & {"set", "miss", "missed"})
+            and (words & {"are", "have"} or not words & {"set", "miss", "missed"})
         ):
             return Manage.LIST
         return None

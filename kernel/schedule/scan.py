@@ -68,7 +68,7 @@ class _Scanner:
 
     def _text(self) -> None:
         out = self.out
-        if out and out[-1].kind is Kind.TEXT and out[-1].end == self.i:
+        if out and out[-1].kind is Kind.TEXT and out[-1].end == self.i and not out[-1].word:
             out[-1] = Token(Kind.TEXT, out[-1].start, self.i + 1)
         else:
             out.append(Token(Kind.TEXT, self.i, self.i + 1))
