@@ -33,8 +33,10 @@ from kernel.session import FORGOTTEN, Broken, Ending, Resumed, Session, Turn
 from kernel.texts import language_of, say
 from kernel.transitions import apply
 from workers.effects import Done, Place, failed, stopped
+from workers.mailbox import Mailbox
 from workers.patience import patiently
 from workers.pending import Pending
+from workers.sign import WorkSign
 from workers.surroundings import Surroundings
 from workers.tenure import Tenure
 
@@ -80,21 +82,22 @@ class Actor:
         self._files = dict(checkout.files)
         self._pending = Pending()
         self._running: dict[Effect, asyncio.Task[Done | Signal]] = {}
-        self._mail: asyncio.Queue[Done | Over | Signal] = asyncio.Queue()
+        self._mail: Mailbox[Done | Over | Signal] = Mailbox()
         self._steps = 0
         self._has_progressed = False
         self._has_left_words = False
         self._words: set[str] = set()  # Items that wait and are known to be words for the model: not parsed again.
         self._deaf: Session | None = None  # The session that could not take words when it was last asked.
+        self._sign = WorkSign(around.outbox, checkout.lease.conversation)
         self._began = around.clock.boottime()
 
     def look(self) -> None:
         """Something was put into the inbox."""
-        self._mail.put_nowait(Signal.LOOK)
+        self._mail.put(Signal.LOOK)
 
     def hand_back(self) -> None:
         """Stop as soon as possible; what is under way is broken off and resumed by somebody else."""
-        self._mail.put_nowait(Signal.HAND_BACK)
+        self._mail.put(Signal.HAND_BACK)
 
     async def run(self) -> Release:
         """Work until nothing is due or under way, then release. Raises `LeaseLost` when somebody else took over."""
@@ -118,7 +121,7 @@ class Actor:
             await self._go_on()
             if is_due:
                 continue
-            if not self._running and self._mail.empty():
+            if not self._running and self._mail.is_empty:
                 released = await self._release(keep=not self._is_tired)
                 if released is not Release.AGAIN:
                     return released
@@ -310,6 +313,7 @@ class Actor:
                 work = partial(effects.run_call, effect, turn, gate, place, self._tenure.has_permit)
             case _:
                 assert_never(effect)
+        self._sign.begin(effect.turn)
         task = self._running[effect] = asyncio.create_task(self._perform(effect, work))
         task.add_done_callback(partial(self._post, effect))
 
@@ -319,7 +323,6 @@ class Actor:
 
     async def _perform(self, effect: Effect, work: Callable[[], Awaitable[Done]]) -> Done | Signal:
         try:
-            await self._show_working(effect.turn)
             if not self._tenure.has_permit():
                 await patiently(self._tenure.refresh)
             return await work()
@@ -332,12 +335,12 @@ class Actor:
     def _post(self, effect: Effect, task: asyncio.Task[Done | Signal]) -> None:
         """What came of the effect becomes mail, also when it was cancelled before it began."""
         if not task.cancelled():
-            self._mail.put_nowait(task.result())
+            self._mail.put(task.result())
         elif isinstance(effect, RunCall) and effect.claim:
-            self._mail.put_nowait(stopped(effect))
+            self._mail.put(stopped(effect))
         else:
             # What only reads, or asks the model, is made again by whoever goes on.
-            self._mail.put_nowait(Over(effect))
+            self._mail.put(Over(effect))
 
     async def _take(self, done: Done) -> None:
         self._running.pop(done.effect, None)
@@ -354,12 +357,6 @@ class Actor:
         closed = await patiently(lambda: self._around.reception.closings(before, after))
         self._pending.changes += closed
 
-    async def _show_working(self, turn: str) -> None:
-        try:
-            await self._around.outbox.working(self.lease.conversation, turn=turn)
-        except RetryLater:
-            log.debug("not shown as working", conversation=self.lease.conversation)
-
     # --- the lease -----------------------------------------------------------------------------------------------
 
     async def _keep(self) -> None:
@@ -367,13 +364,13 @@ class Actor:
 
         async def renewed() -> None:
             if self._running:
-                await self._show_working(next(iter(self._running)).turn)
+                await self._sign.renew()
             self.look()
 
         try:
             await self._tenure.keep(renewed)
         except LeaseLost:
-            self._mail.put_nowait(Signal.LOST)
+            self._mail.put(Signal.LOST)
 
     async def _release(self, *, keep: bool) -> Release:
         around = self._around
@@ -384,8 +381,8 @@ class Actor:
         for task in self._running.values():
             task.cancel()
         await asyncio.gather(*self._running.values(), return_exceptions=True)
-        while not self._mail.empty():
-            mail = self._mail.get_nowait()
+        while not self._mail.is_empty:
+            mail = self._mail.take()
             if isinstance(mail, Done):
                 await self._take(mail)
         self._running.clear()

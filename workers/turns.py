@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 
@@ -23,6 +23,8 @@ LOOK_EVERY = timedelta(seconds=5)
 HAND_BACK_S = 2.5
 """How long breaking off and giving back may take at the very end."""
 RETRY_S = 0.5
+MOST_AT_ONCE = 32
+"""So many conversations are asked for side by side when many are ready: one by one, a busy loop starves new ones."""
 
 
 class Actors:
@@ -49,6 +51,7 @@ class Actors:
         self._looked = asyncio.Event()
         self._is_stopping = False
         self._filling = asyncio.Lock()
+        self._is_refill_due = False
 
     async def serve(self) -> None:
         """Pass on what is put into held conversations, and look for ready ones without any hint; until cancelled."""
@@ -89,28 +92,70 @@ class Actors:
     async def _fill(self) -> None:
         """Lease ready conversations while slots are free; push a hint when more are ready than fit."""
         async with self._filling:
-            while not self._is_stopping:
-                now = self._clock.now()
-                if len(self._tasks) >= self._slots:
-                    ready = await self._conversations.next_ready(now=now)
-                    if ready is not None and ready <= now:
-                        await self._wakeups.hint()
-                    return
-                last_try = not any(actor.is_last_try for actor in self._actors.values())
-                asked_at = self._clock.boottime()
-                try:
-                    checkout = await self._conversations.checkout(self._worker, now=now, last_try=last_try)
-                except BadRecord as error:
+            await self._take_ready()
+
+    async def _refill(self) -> None:
+        """The same for whoever frees a slot: one look serves all who free one before it begins."""
+        if self._is_refill_due:
+            return
+        self._is_refill_due = True
+        try:
+            await self._filling.acquire()
+        finally:
+            self._is_refill_due = False
+        try:
+            await self._take_ready()
+        except RetryLater:
+            log.warning("ready set waits for redis")
+        finally:
+            self._filling.release()
+
+    async def _take_ready(self) -> None:
+        """Take one, then twice as many side by side, as long as all that are asked for come."""
+        width = 1
+        while not self._is_stopping:
+            now = self._clock.now()
+            room = self._slots - len(self._tasks)
+            if room <= 0:
+                ready = await self._conversations.next_ready(now=now)
+                if ready is not None and ready <= now:
+                    await self._wakeups.hint()
+                return
+            width = min(width, room)
+            if not await self._take(width, now):
+                return
+            width = min(2 * width, MOST_AT_ONCE)
+
+    async def _take(self, width: int, now: datetime) -> bool:
+        """Ask for `width` conversations and start an actor for each that comes; whether all came."""
+        last_try = not any(actor.is_last_try for actor in self._actors.values())
+        asked_at = self._clock.boottime()
+        found = await asyncio.gather(
+            # At most one is on its last try, so that a third death tells whose fault it was.
+            *(
+                self._conversations.checkout(self._worker, now=now, last_try=last_try and number == 0)
+                for number in range(width)
+            ),
+            return_exceptions=True,
+        )
+        for each in found:
+            match each:
+                case Checkout():
+                    self._start(each, asked_at)
+                case BadRecord():
                     # Its lease lapses by itself; whoever reads the log must act, everybody else goes on.
-                    log.error("conversation unreadable", why=str(error))
-                    continue
-                if checkout is None:
-                    return
-                actor = self._new_actor(checkout, asked_at)
-                self._actors[checkout.lease.conversation] = actor
-                task = asyncio.create_task(self._work(checkout.lease.conversation, actor))
-                self._tasks.add(task)
-                task.add_done_callback(self._ended)
+                    log.error("conversation unreadable", why=str(each))
+        for each in found:
+            if isinstance(each, BaseException) and not isinstance(each, BadRecord):
+                raise each
+        return None not in found
+
+    def _start(self, checkout: Checkout, asked_at: float) -> None:
+        actor = self._new_actor(checkout, asked_at)
+        self._actors[checkout.lease.conversation] = actor
+        task = asyncio.create_task(self._work(checkout.lease.conversation, actor))
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
 
     async def _work(self, conversation: ConversationId, actor: Actor) -> None:
         released = Release.IDLE
@@ -124,7 +169,7 @@ class Actors:
             if self._actors.get(conversation) is actor:
                 del self._actors[conversation]
         if not self._is_stopping:
-            await self._try_fill()
+            await self._refill()
         elif released is Release.HINT:
             with suppress(RetryLater):  # Whoever looks next finds it without a hint.
                 await self._wakeups.hint()

@@ -51,7 +51,7 @@ OLD_HISTORY = Key("old", "conversation:revision", "list", rules.KEEP_OLD_HISTORY
 NOTES = Key("notes", "conversation", "list", None, "20 of 200 characters")
 FILES = Key("files", "conversation", "hash", None, "200 paths (kernel.workspace)")
 PARKED = Key("parked", "conversation", "list", rules.KEEP_PARKED, "100 items")
-TICKET = Key("ticket", "worker", "string", timedelta(seconds=60), "one a worker: its last checkout")
+TICKET = Key("ticket", "ticket", "string", timedelta(seconds=20), "one a checkout")
 
 LINE = Key("o", "conversation", "hash", None, "one a conversation: lease; 30 days once its outbox is empty")
 QUEUE = Key("ox", "conversation", "list", None, "deliveries not yet done")

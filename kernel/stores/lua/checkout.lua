@@ -11,10 +11,10 @@ local function hand_out(c, fence, tries)
     redis.call('HGETALL', K.files .. c)}
 end
 
-local told = redis.call('GET', K.ticket .. worker)
+local told = redis.call('GET', K.ticket .. ticket)
 if told then
-  local number, fence, c = string.match(told, '^(%S+) (%d+) (.*)$')
-  if number == ticket and redis.call('HGET', K.s .. c, 'holder') == worker and holds(c, fence) then
+  local fence, c = string.match(told, '^(%d+) (.*)$')
+  if redis.call('HGET', K.s .. c, 'holder') == worker and holds(c, fence) then
     return hand_out(c, tonumber(fence), tonumber(redis.call('HGET', K.s .. c, 'tries')))
   end
 end
@@ -27,7 +27,7 @@ while true do
   if tries ~= last or is_brave then
     local fence = redis.call('HINCRBY', K.s .. c, 'fence', 1)
     redis.call('HSET', K.s .. c, 'tries', num(tries))
-    redis.call('SET', K.ticket .. worker, ticket .. ' ' .. num(fence) .. ' ' .. c, 'EX', L.ticket)
+    redis.call('SET', K.ticket .. ticket, num(fence) .. ' ' .. c, 'EX', L.ticket)
     return hand_out(c, fence, tries)
   end
   skipped = skipped + 1

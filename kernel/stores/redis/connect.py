@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from functools import cache
 from importlib.resources import files
-from typing import cast
 from urllib.parse import urlsplit
 
 import redis.asyncio
@@ -31,6 +30,7 @@ from redis.exceptions import (
 
 from kernel.errors import BadSettings, RetryLater, StoreUnfit
 from kernel.stores import keys, rules
+from kernel.stores.redis.batches import Batches
 
 CONNECTIONS = 64
 """Of one process; further calls wait up to `WAIT_S` for a free one."""
@@ -76,12 +76,18 @@ class Server:
             self._ears = _client(url, CHANNELS, Retry(NoBackoff(), 0))
         except ValueError:
             raise BadSettings("ZCLAW_REDIS_URL cannot be read as an address (port, database number)") from None
+        self._batches = Batches(self.client, within_s=ANSWER_WITHIN_S)
         self._scripts = {name: self.client.register_script(text) for name, text in _scripts().items()}
 
     async def run(self, script: str, *arguments: str | int) -> object:
         """What the script gives. Raises `RetryLater` when Redis is away, `StoreUnfit` when it refuses for good."""
-        async with answering():
-            return cast(object, await self._scripts[script](args=arguments))
+        with failures():
+            return await self._batches.run(self._scripts[script], arguments)
+
+    async def ask(self, *command: str | int) -> object:
+        """The answer to one command that may be told twice; raises as `run` does."""
+        with failures():
+            return await self._batches.ask(*command)
 
     async def heard(self, channel: str) -> AsyncGenerator[str | None, None]:
         """Messages on `channel` for ever; None whenever listening (again) begins, as some may have been missed."""
@@ -101,6 +107,7 @@ class Server:
 
     async def close(self) -> None:
         """Close all connections."""
+        await self._batches.close()
         await self.client.aclose()
         await self._ears.aclose()
 

@@ -31,11 +31,10 @@ class RedisPeople:
 
     async def get(self, platform: str, person: str) -> Sender | None:
         """See `People.get`."""
-        async with answering():
-            known = cast(dict[str, str], await self._server.client.hgetall(keys.PERSON.of(platform, person)))
-        if not known:
-            return None
-        return Sender(person, known.get("name", ""), known.get("language"), known.get("zone"))
+        key = keys.PERSON.of(platform, person)
+        known = cast(list[str | None], await self._server.ask("HMGET", key, "id", "name", "language", "zone"))
+        id_, name, language, zone = known
+        return Sender(person, name or "", language, zone) if id_ is not None else None
 
     async def refuse(self, platform: str, person: str, *, now: datetime) -> bool:
         """See `People.refuse`."""
@@ -49,6 +48,5 @@ class RedisPeople:
 
     async def zone(self, conversation: ConversationId) -> str | None:
         """See `People.zone`."""
-        async with answering():
-            zone = await self._server.client.hget(keys.RECORD.head + conversation_piece(conversation), "zone")
-        return cast(str | None, zone)
+        key = keys.RECORD.head + conversation_piece(conversation)
+        return cast(str | None, await self._server.ask("HGET", key, "zone"))
