@@ -113,7 +113,7 @@ class ConsoleAdapter:
         event = f"{CONSOLE}:{self._process}:{order}:{number}"
         text = clean(line).strip()
         token, choices = self._shown
-        if text.isascii() and text.isdigit() and 1 <= int(text) <= len(choices):
+        if text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= len(choices):
             choice = choices[int(text) - 1].id
             return ButtonPress(event, CONVERSATION, self._sender, order, now, token, choice, press=event)
         return UserMessage(event, CONVERSATION, self._sender, order, now, text)

@@ -24,7 +24,7 @@ from kernel.chat import (
     UserMessage,
     command_of,
 )
-from kernel.errors import RetryLater
+from kernel.errors import RetryLater, StoreRefuses
 from kernel.ports import Clock, Conversations, Outbox, People, Put, Wakeups
 
 log = structlog.get_logger(__name__)
@@ -72,6 +72,9 @@ class Entrance:
         for failures in range(1, _TRIES + 1):
             try:
                 return await self._take(inbound)
+            except StoreRefuses:
+                # No update's fault: unconfirmed, it comes again when the operator has let us in.
+                raise
             except Exception:  # One update's boundary: whatever is wrong with it, the ones behind it must come in.
                 log.exception("update failed", update=inbound.event, tries=failures)
             await self._clock.sleep_until(self._clock.now() + pause_after(failures))

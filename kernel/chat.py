@@ -6,6 +6,7 @@ compares them and never looks inside.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -149,11 +150,6 @@ class Prompt:
     """When a reminder that fired was due; who sends it much later says so, in `language`."""
     language: str = "zh"
 
-    @property
-    def is_reminder(self) -> bool:
-        """A reminder that fired: goes before drafts and replies under flood limits."""
-        return self.due is not None
-
 
 @dataclass(frozen=True, slots=True)
 class PromptClosed:
@@ -204,14 +200,14 @@ class Command(Enum):
 
 
 def command_of(text: str) -> tuple[Command, str] | None:
-    """The command that `text` opens with and the rest of its line; None when it is ordinary text.
+    """The command that `text` opens with and what follows it; None when it is ordinary text.
 
     Adapters have already turned their platform's spelling (`/stop@bot`, `/zclaw stop`, `!stop`) into `/stop`.
     """
     if not text.startswith("/"):
         return None
-    word, _, rest = text[1:].partition(" ")
+    word, *rest = re.split(r"\s", text[1:], maxsplit=1)
     try:
-        return Command(word.strip().lower()), rest.strip()
+        return Command(word.lower()), "".join(rest).strip()
     except ValueError:
         return None

@@ -8,6 +8,7 @@ ZclawError
 ├── OperatorError      the operator: one log line or one line on the terminal, never shown in a chat
 │   ├── BadSettings        a setting is wrong; the line says what to change (exit 2)
 │   ├── StoreUnfit         Redis is there but would lose or evict what we promise to keep
+│   │   └── StoreRefuses       Redis does not let us in
 │   ├── BadRecord          a stored record that this version cannot read
 │   └── ProviderRefused    the model's service will refuse this again: key, model name, request
 └── RetryError         nobody: try again
@@ -56,6 +57,10 @@ class BadSettings(OperatorError):
 
 class StoreUnfit(OperatorError):
     """Redis answers, but without AOF or with an eviction policy it would lose what we promise to keep."""
+
+
+class StoreRefuses(StoreUnfit):
+    """Redis does not know our name or password: no call will work until the operator has changed something."""
 
 
 class BadRecord(OperatorError):

@@ -141,7 +141,8 @@ TriggerChange = TriggerPut | TriggerGone
 class PromptRecord:
     """What a token on a button stands for, and every place where it was shown.
 
-    `kind` is the mind module that made it; `data` is that module's JSON. `is_open` until a PromptClosed for it.
+    `kind` is the mind module that made it; `data` is that module's JSON. `is_open` until a PromptClosed for it. `kept`
+    is how long it is remembered although nobody closes it; None: until it is closed.
     """
 
     token: str
@@ -150,6 +151,7 @@ class PromptRecord:
     data: str
     places: tuple[MessageRef, ...] = ()
     is_open: bool = True
+    kept: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)

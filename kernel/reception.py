@@ -136,8 +136,9 @@ class Reception:
         return Reaction(after, changes, notes_used=len(notes), is_speech=True)
 
     async def _press(self, press: ButtonPress, session: Session, now: datetime) -> Reaction:
+        press = await self._named(press)
         desk = await self._desk(press.sender, press, now)
-        record = await self._prompts.get(press.token)
+        record = await self._record(press.token)
         if record is None or record.conversation != session.conversation:
             return Reaction(session, _noticed(press, "press.unknown", desk.language))
         try:
@@ -145,6 +146,13 @@ class Reception:
         except BadRecord as error:
             log.warning("press on a record that cannot be read", kind=record.kind, why=str(error))
             return Reaction(session, _noticed(press, "press.unknown", desk.language))
+
+    async def _named(self, press: ButtonPress) -> ButtonPress:
+        """The press with the name that we know its person by: Slack tells none with a press."""
+        if press.sender.name:
+            return press
+        known = await self._people.get(press.conversation.platform, press.sender.id)
+        return replace(press, sender=replace(press.sender, name=known.name)) if known else press
 
     async def _press_on(self, record: PromptRecord, press: ButtonPress, session: Session, desk: Desk) -> Reaction:
         card = approvals.read(record) if record.kind == approvals.KIND else cards.read(record)
@@ -180,10 +188,18 @@ class Reception:
         """The end of every card that was open before and is not any more, and that no press has closed."""
         changes = Changes()
         for token in sorted(approvals.asking(before) - approvals.asking(after)):
-            record = await self._prompts.get(token)
+            record = await self._record(token)
             if record is not None and record.is_open:
                 changes += _closed(record)
         return changes
+
+    async def _record(self, token: str) -> PromptRecord | None:
+        """What the token stands for; None also when this version cannot read it: the rest must go on."""
+        try:
+            return await self._prompts.get(token)
+        except BadRecord as error:
+            log.warning("prompt that cannot be read", why=str(error))
+            return None
 
     async def zone(self, conversation: ConversationId) -> str:
         """The zone in which times are read and shown there."""

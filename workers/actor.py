@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import Enum
 from functools import partial
-from typing import TypeVar, assert_never
+from typing import assert_never
 
 import structlog
 
@@ -22,12 +22,7 @@ from kernel.context import harvest
 from kernel.endings import last_words, turn_language
 from kernel.errors import LeaseLost, RetryLater
 from kernel.loop import CallModel, Effect, RunCall, advance, find_gate
-from kernel.ports import (
-    MAX_TRIES,
-    Checkout,
-    Item,
-    Release,
-)
+from kernel.ports import MAX_TRIES, Checkout, Item, Release
 from kernel.reception import Reaction
 from kernel.session import FORGOTTEN, Broken, Ending, Resumed, Session, Turn
 from kernel.texts import language_of, say
@@ -41,8 +36,6 @@ from workers.surroundings import Surroundings
 from workers.tenure import Tenure
 
 log = structlog.get_logger()
-
-_T = TypeVar("_T")
 
 MAX_STEPS = 20
 MAX_TIME = timedelta(seconds=60)
@@ -143,7 +136,7 @@ class Actor:
     # --- inbox ---------------------------------------------------------------------------------------------------
 
     async def _read_inbox(self) -> bool:
-        """Take what is due and can be taken now; True when more may be due behind a press.
+        """Take what is due and can be taken now; True when more may be due that must not be read before a commit.
 
         Words for the model that cannot be taken yet stay in the inbox, and so do all words behind them; presses,
         commands and requests for reminders are answered all the same.
@@ -175,7 +168,8 @@ class Actor:
             self._session = reaction.session
             self._pending.accept(item, reaction)
             self._close_turns()
-            if isinstance(item.inbound, ButtonPress):
+            if isinstance(item.inbound, ButtonPress) or reaction.changes.triggers:
+                # What comes next looks at cards and reminders as they are stored.
                 return number < len(items)
             may_speak = may_speak and (self._around.fold or not reaction.is_speech)
         return False
@@ -336,6 +330,9 @@ class Actor:
         """What came of the effect becomes mail, also when it was cancelled before it began."""
         if not task.cancelled():
             self._mail.put(task.result())
+        elif not task.cancelling() and isinstance(effect, RunCall):
+            # The tool cancelled itself; made again, it would do so for ever.
+            self._mail.put(failed(effect))
         elif isinstance(effect, RunCall) and effect.claim:
             self._mail.put(stopped(effect))
         else:
@@ -370,6 +367,9 @@ class Actor:
         try:
             await self._tenure.keep(renewed)
         except LeaseLost:
+            self._mail.put(Signal.LOST)
+        except Exception:  # The boundary of a tenure: without renewals the lease would lapse in silence.
+            log.exception("renewal broke", conversation=self.lease.conversation)
             self._mail.put(Signal.LOST)
 
     async def _release(self, *, keep: bool) -> Release:

@@ -24,9 +24,6 @@ from workers.patience import patiently
 
 log = structlog.get_logger()
 
-RETRY_S = 0.5
-"""Pause before the store is asked again while it is away."""
-
 
 @dataclass(frozen=True, slots=True)
 class Done:

@@ -75,6 +75,8 @@ class Actors:
         self._is_stopping = True
         self._looked.set()
         try:
+            async with self._filling:  # What is being taken right now is still worked for.
+                pass
             while self._tasks:
                 await asyncio.wait(self._tasks)
         except asyncio.CancelledError:

@@ -110,6 +110,8 @@ def _only(settings: BotSettings, platform: str | None) -> BotSettings:
         settings = dataclasses.replace(settings, slack_bot_token=None, slack_app_token=None)
     if platform == "slack":
         settings = dataclasses.replace(settings, telegram_bot_token=None, telegram_webhook_url=None)
+    if settings.slack_bot_token and not settings.slack_app_token:
+        raise BadSettings("SLACK_APP_TOKEN is not set: the bot reaches Slack by Socket Mode only.")
     if settings.telegram_bot_token or settings.slack_bot_token:
         return settings
     needed = {"telegram": "TELEGRAM_BOT_TOKEN", "slack": "SLACK_BOT_TOKEN and SLACK_APP_TOKEN"}

@@ -7,6 +7,7 @@ left in which both believe in each other.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import subprocess
@@ -102,7 +103,8 @@ def _start_supervisor(folder: DataFolder, given: Given, supervisor: Sequence[str
         # It lives on without us: nothing here waits for it, and init takes it over when we leave.
         process.returncode = 0
         return
-    process.wait(timeout=READY_WITHIN_S)
+    with contextlib.suppress(subprocess.TimeoutExpired):  # It has said why, or will not; the line below tells.
+        process.wait(timeout=READY_WITHIN_S)
     if said != TAKEN:
         raise OperatorError(said or f"zclaw did not start: look into {folder.logs / 'up.log'}.")
 

@@ -31,7 +31,7 @@ def roles_for(given: Given) -> list[Role]:
     given.settings(WorkerSettings)
     roles = [
         # A turn that cannot finish within 25 s is handed back; a few seconds more for that.
-        Role("worker", command("worker"), given.part(WorkerSettings).line(leash=True), patience_s=30.0),
+        Role("worker", command("worker"), given.part(WorkerSettings).line(leash=True), patience_s=35.0),
         Role("scheduler", command("scheduler"), given.part(SchedulerSettings).line(leash=True)),
     ]
     if bots.telegram_bot_token or bots.slack_bot_token:

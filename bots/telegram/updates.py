@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -145,7 +146,4 @@ def _quoted(message: Message) -> str:
 
 def _plain_command(text: str) -> str:
     """`/help@bot rest` as `/help rest`: in a private chat there is no other bot to mean."""
-    if not text.startswith("/"):
-        return text
-    word, blank, rest = text.partition(" ")
-    return word.partition("@")[0] + blank + rest
+    return re.sub(r"^(/\w+)@\w+", r"\1", text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import Enum
 
 from kernel.changes import Changes
@@ -28,6 +29,8 @@ class Kind(Enum):
     PAUSE = "reminder-pause"
 
 
+KEPT = timedelta(days=37)
+"""A week in which somebody may press, and 30 days more in which a late press gets an honest answer."""
 KINDS = frozenset(kind.value for kind in Kind)
 """The `PromptRecord.kind`s that are ours."""
 
@@ -45,7 +48,8 @@ class Card:
         """The record that a press on the prompt `token` will find."""
         shown = [encode(trigger) for trigger in self.triggers]
         content = {"triggers": shown, "language": self.language, "text": self.text}
-        return PromptRecord(token, conversation, self.kind.value, json.dumps(content, ensure_ascii=False))
+        data = json.dumps(content, ensure_ascii=False)
+        return PromptRecord(token, conversation, self.kind.value, data, kept=KEPT)
 
 
 def read(record: PromptRecord) -> Card:

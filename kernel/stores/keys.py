@@ -68,7 +68,7 @@ TRIGGER = Key("tr", "trigger", "hash", None, "one a trigger")
 TRIGGERS = Key("trs", "conversation", "set", None, "the conversation's triggers")
 WAITING = Key("waiting", "platform", "set", None, "the platform's triggers with a due time")
 LEDGER = Key("led", "trigger", "zset", rules.KEEP_LEDGER, "90 days, 1,000 lines")
-PROMPT = Key("prompt", "token", "hash", None, "one a prompt; 30 days once it is closed")
+PROMPT = Key("prompt", "token", "hash", None, "one a prompt; 37 days of a reminder, 30 days once it is closed")
 
 PERSON = Key("person", "platform:person", "hash", rules.KEEP_PEOPLE, "one a person, from when last seen")
 REFUSED = Key("refused", "platform:person", "string", rules.REFUSE_AGAIN, "one a stranger")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-AT_ONCE = 2
+AT_ONCE = max(2, os.cpu_count() or 2)
 LONGEST_S = 150.0
 _WARM = ("tests.twins.interleaving", "tests.kernel.stores.words", "kernel.stores.redis.stores", "zclaw.store")
 

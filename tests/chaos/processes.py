@@ -100,9 +100,9 @@ class Processes:
         return [process.pid for process in self._running.values() if process.pid not in self._thaw]
 
     @property
-    def has_frozen(self) -> bool:
-        """Whether one is frozen right now."""
-        return bool(self._thaw)
+    def frozen(self) -> int:
+        """How many are frozen right now."""
+        return len(self._thaw)
 
     def pid(self, name: str) -> int:
         """The process id of `worker-0`, `bot-1`, …"""

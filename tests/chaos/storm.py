@@ -24,6 +24,8 @@ POINTS = (
 )
 """Every commit of a turn with three tool steps is a moment of its own."""
 ANSWERED_WITHIN_S = 60.0
+MOST_FROZEN = 3
+"""Of seven processes, so that somebody is always there to go on."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,8 @@ class Storm:
         for fate in fates:
             self._pause(plan.pause_s)
             if fate in ("kill", "freeze"):
+                while self._processes.frozen >= MOST_FROZEN:
+                    self._pause(plan.pause_s)
                 self._outside.order(self._dice.choice(self._processes.awake), fate)
             else:
                 self._outside.lay(fate, 1)
@@ -110,7 +114,7 @@ class Storm:
         deadline = time.time() + 120
         while time.time() < deadline and (
             any(self._outside.left(point) for point in POINTS)
-            or self._processes.has_frozen
+            or self._processes.frozen
             or len(self._said) < plan.least_turns
         ):
             self._pause(0.1)
@@ -148,7 +152,7 @@ class Storm:
 
     def _wait_for_answers(self) -> None:
         deadline = time.time() + ANSWERED_WITHIN_S + 10
-        while time.time() < deadline and (len(self._answered) < len(self._said) or self._processes.has_frozen):
+        while time.time() < deadline and (len(self._answered) < len(self._said) or self._processes.frozen):
             self._tend()
             time.sleep(0.05)
 

@@ -125,10 +125,16 @@ class Fused:
 
     async def checkout(self, worker: str, *, now: datetime, last_try: bool) -> Checkout | None:
         """As the real one; spares the process on a last try."""
-        found = await self._inner.checkout(worker, now=now, last_try=last_try)
-        if found is not None:
-            if found.lease.tries >= MAX_TRIES:
+        asking = object()
+        if last_try:
+            self._fuse.hold(asking)  # The store counts the try before we hear of it.
+        try:
+            found = await self._inner.checkout(worker, now=now, last_try=last_try)
+            if found is not None and found.lease.tries >= MAX_TRIES:
                 self._fuse.hold(found.lease.conversation)
+        finally:
+            self._fuse.let_go(asking)
+        if found is not None:
             self._fuse.at("checkout")
         return found
 

@@ -96,7 +96,8 @@ def test_no_command_but_those_two_changes_the_session() -> None:
 def test_every_command_is_found_by_its_word_and_nothing_else_is() -> None:
     assert all(command_of(f"/{each.value}") == (each, "") for each in Command)
     assert command_of("/TZ  Asia/Shanghai ") == (Command.TZ, "Asia/Shanghai")
-    assert [command_of(text) for text in ("stop", "/nothing", "/", "你好 /stop")] == [None] * 4
+    assert command_of("/stop\n别做了") == (Command.STOP, "别做了")
+    assert [command_of(text) for text in ("stop", "/nothing", "/", "/ stop", "你好 /stop")] == [None] * 5
 
 
 def test_the_menu_has_a_line_for_every_command_but_start() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kernel.context import harvest, request_messages
-from kernel.messages import Message, Opaque, Role, Text
+from kernel.messages import Message, Opaque, Role, Text, ToolCall, ToolResult
 from kernel.session import Broken, Ending, Frame, Opened, Session, Turn
 from tests.twins.sessions import BEN, EMPTY, after, answered, called, calling, gate, spoken, turn_of
 from tests.twins.sessions import call as call_of
@@ -51,6 +51,14 @@ def test_thinking_bound_to_a_past_that_changed_is_left_out_and_later_thinking_st
     sent = request_messages(turn(4, user("now"), thinking_from=2), history)
 
     assert sent == (user("1"), bot("2"), user("3"), bot("4", thinks=True), user("now"))
+
+
+def test_the_first_message_after_the_change_keeps_its_thinking() -> None:
+    history = [user("1"), bot("2", thinks=True), bot("3", thinks=True)]
+
+    sent = request_messages(turn(3, user("now"), thinking_from=2), history)
+
+    assert sent == (user("1"), bot("2"), bot("3", thinks=True), user("now"))
 
 
 def test_a_message_that_was_nothing_but_thinking_is_left_out_whole() -> None:
@@ -154,6 +162,17 @@ def test_of_a_long_past_the_newest_messages_are_shown_from_a_persons_words_on() 
     assert len(sent) == 101
     assert sent[-1] == user("now")
     assert not any(isinstance(part, Opaque) for message in sent for part in message.parts)
+
+
+def test_a_long_past_is_never_cut_between_a_call_and_its_result() -> None:
+    called_ = Message(Role.ASSISTANT, (ToolCall("c", "look", "{}"),))
+    result = Message(Role.USER, (ToolResult("c", "seen"),))
+    history = [each for number in range(30) for each in (user(str(number)), called_, result, bot(str(number)))]
+    assert history[50] is result
+
+    sent = request_messages(turn(120, user("now")), history, most=100)
+
+    assert sent == (*history[52:], user("now"))
 
 
 def test_its_beginning_stays_for_many_messages_so_that_what_is_cached_stays_too() -> None:

@@ -23,6 +23,7 @@ from kernel.chat import (
     Sender,
     UserMessage,
 )
+from kernel.errors import BadRecord
 from kernel.loop import read_reply
 from kernel.messages import Image, Message, ModelReply, Role, Stop, Text, ToolCall
 from kernel.ports import Outcome, PromptRecord, Step, TriggerGone, TriggerPut
@@ -390,6 +391,17 @@ async def test_a_token_that_nobody_knows_is_answered_and_changes_nothing() -> No
     assert (reaction.changes.triggers, reaction.session is front.session) == ((), True)
 
 
+async def test_a_prompt_that_cannot_be_read_is_as_good_as_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    front = Front()
+
+    async def unreadable(_token: str) -> PromptRecord | None:
+        raise BadRecord("written by a newer version")
+
+    monkeypatch.setattr(front.stores.prompts, "get", unreadable)
+
+    assert told(await front.gets(presses("new", "undo"))) == ["这个按钮已经失效了。"]
+
+
 async def test_a_token_of_another_chat_does_nothing_there_and_tells_nothing() -> None:
     front = Front()
     made = await front.gets(says("每天早上9点提醒我查房"))
@@ -439,6 +451,17 @@ async def test_a_record_of_another_version_is_a_button_that_no_longer_works(kind
     assert await memory_prompts.get("old") is not None
 
     assert told(await front.gets(presses("old", "undo"))) == ["这个按钮已经失效了。"]
+
+
+async def test_a_press_without_a_name_is_told_under_the_name_that_we_know() -> None:
+    front = Front()
+    token = await waiting_for_a_card(front)
+    await front.stores.people.see(HERE.platform, Sender(ANN, "小安"))
+    press = replace(presses(token, "allow"), sender=Sender(ANN))
+
+    reaction = await front.gets(press)
+
+    assert "✅ 小安 已允许" in closing(reaction)[0]
 
 
 async def test_allowing_makes_the_call_ready_and_somebody_elses_press_does_not() -> None:

@@ -289,6 +289,17 @@ async def test_a_store_that_is_away_while_a_tool_ran_keeps_its_outcome() -> None
         assert deeds.done == ["begin post 你好", "end post 你好"]
 
 
+async def test_a_reminder_can_be_taken_back_in_the_same_breath() -> None:
+    async with shift() as here:
+        await here.says("20分钟后提醒我喝水")
+        await here.says("取消提醒")
+
+        await here.works()
+
+        assert await here.stores.triggers.list(chat()) == ()
+        assert here.said()[-1].startswith("已取消")
+
+
 # --- fairness and order ------------------------------------------------------------------------------------------
 
 

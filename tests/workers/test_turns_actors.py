@@ -73,6 +73,32 @@ async def test_what_does_not_fit_is_passed_on_by_a_hint() -> None:
         gate.open()
 
 
+async def test_what_is_being_taken_when_the_end_comes_is_worked_for_and_given_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with shift() as here:
+        inner, asked, answered = here.conversations.checkout, asyncio.Event(), asyncio.Event()
+
+        async def checkout(worker: str, *, now: datetime, last_try: bool) -> Checkout | None:
+            asked.set()
+            await answered.wait()
+            return await inner(worker, now=now, last_try=last_try)
+
+        monkeypatch.setattr(here.conversations, "checkout", checkout)
+        await here.says("你好")
+        worker = here.worker()
+        here.drain(worker)
+        await asked.wait()
+        stopping = asyncio.create_task(worker.stop())
+        await asyncio.sleep(0)
+
+        answered.set()
+        await stopping
+
+        assert here.said() != []
+        assert here.memory.record(chat()).until is None
+
+
 async def test_a_hint_for_nothing_costs_nothing() -> None:
     async with shift() as here:
         await here.works()

@@ -106,6 +106,14 @@ def test_bots_without_a_platform_say_what_to_set(words: list[str], capsys: pytes
     assert "No platform is set: set " in capsys.readouterr().err
 
 
+def test_bots_that_no_door_leads_to_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "zclaw.toml").write_text('slack_bot_token = "xoxb-1"\nslack_signing_secret = "0123456789"\n')
+
+    assert main(["bots"]) == 2
+
+    assert "SLACK_APP_TOKEN is not set" in capsys.readouterr().err
+
+
 def test_bots_for_one_platform_do_not_know_the_other(stage: Stage, tmp_path: Path) -> None:
     heard: list[BotSettings] = []
 

@@ -76,9 +76,8 @@ def run(settings: WorkerSettings) -> int:
 
 async def _provider(settings: WorkerSettings, clock: Clock) -> Provider | None:
     """The model that the settings name; waits while the service that must tell its name is away."""
-    choice = settings.model[0] if settings.model else None
     wanted = ModelSettings(
-        model=f"{choice.provider}:{choice.model}" if choice else "",
+        model=",".join(f"{choice.provider}:{choice.model}" for choice in settings.model),
         anthropic_key=_shown(settings.anthropic_api_key),
         anthropic_url=settings.anthropic_base_url or "",
         openai_key=_shown(settings.openai_api_key),

@@ -53,10 +53,10 @@ end
 -- Reads prompt records from the arguments and stores them; places that are known already stay.
 local function keep_prompts()
   for _ = 1, take_number() do
-    local token, record, places = take(), take(), take_number()
+    local token, record, kept_s, places = take(), take(), take_number(), take_number()
     local key = K.prompt .. token
     redis.call('HSET', key, 'record', record, 'open', '1')
-    redis.call('PERSIST', key)
+    if kept_s > 0 then redis.call('EXPIRE', key, kept_s) else redis.call('PERSIST', key) end
     for _ = 1, places do
       redis.call('HSET', key, 'p' .. num(redis.call('HINCRBY', key, 'places', 1)), take())
     end

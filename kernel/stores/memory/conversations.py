@@ -73,7 +73,10 @@ class MemoryConversations:
 
     async def renew(self, lease: Lease, *, now: datetime) -> None:
         """See `Conversations.renew`."""
-        self._held(lease).until = now + LEASE
+        record = self._held(lease)
+        if not record.worker:
+            raise LeaseLost("the conversation has been released")
+        record.until = now + LEASE
 
     async def commit(self, lease: Lease, step: Step, *, now: datetime) -> Session:
         """See `Conversations.commit`."""
@@ -102,7 +105,7 @@ class MemoryConversations:
         """See `Conversations.release`."""
         record = self._held(lease)
         record.tries = 0
-        if keep and record.work_at is not None and record.work_at <= now:
+        if keep and record.worker and record.work_at is not None and record.work_at <= now:
             record.until = now + LEASE
             return Release.AGAIN
         record.worker, record.until = "", None

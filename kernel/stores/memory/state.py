@@ -210,6 +210,8 @@ class Memory:
             places = (*known.places, *prompt.places) if known is not None else prompt.places
             self.prompts[prompt.token] = replace(prompt, places=places, is_open=True)
             self.forget_prompts.pop(prompt.token, None)
+            if prompt.kept is not None:
+                self.forget_prompts[prompt.token] = self.clock.now() + prompt.kept
 
     def change_trigger(self, change: TriggerChange) -> None:
         """Store or remove a trigger."""

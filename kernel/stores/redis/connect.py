@@ -28,7 +28,7 @@ from redis.exceptions import (
     ResponseError,
 )
 
-from kernel.errors import BadSettings, RetryLater, StoreUnfit
+from kernel.errors import BadSettings, RetryLater, StoreRefuses, StoreUnfit
 from kernel.stores import keys, rules
 from kernel.stores.redis.batches import Batches
 
@@ -155,7 +155,7 @@ def _ours(error: Exception) -> RetryLater | StoreUnfit:
     root = _root(error)
     word = str(root).split(" ", 1)[0]
     if isinstance(root, _REFUSALS):
-        return StoreUnfit("Redis refuses our name or password: check ZCLAW_REDIS_URL")
+        return StoreRefuses("Redis refuses our name or password: check ZCLAW_REDIS_URL")
     if isinstance(root, BusyLoadingError):
         return RetryLater("Redis is still loading its data", AWAY_FOR)
     if isinstance(root, OutOfMemoryError | ReadOnlyError) or word in _PASSES:

@@ -179,7 +179,8 @@ def prompt_arguments(prompts: Sequence[PromptRecord]) -> list[str]:
     for prompt in prompts:
         plain = replace(prompt, places=(), is_open=True)
         places = [encode(place) for place in prompt.places]
-        arguments += [encoded(prompt.token), encode(plain), str(len(places)), *places]
+        kept_s = int(prompt.kept.total_seconds()) if prompt.kept is not None else 0
+        arguments += [encoded(prompt.token), encode(plain), str(kept_s), str(len(places)), *places]
     return arguments
 
 

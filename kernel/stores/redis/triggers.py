@@ -158,7 +158,13 @@ class RedisTriggers:
 
 
 def _soonest_first(found: Iterable[tuple[str, int | None]]) -> tuple[tuple[Trigger, datetime | None], ...]:
-    triggers = [(decode(Trigger, record), rules.instant(due) if due is not None else None) for record, due in found]
+    """Those that can be read: one of a newer version must not take a chat's commands and all other reminders along."""
+    triggers: list[tuple[Trigger, datetime | None]] = []
+    for record, due in found:
+        try:
+            triggers.append((decode(Trigger, record), rules.instant(due) if due is not None else None))
+        except BadRecord as error:
+            log.error("a trigger cannot be read and is not listed", why=str(error))
     return tuple(sorted(triggers, key=lambda each: (each[1] or _NEVER, each[0].id)))
 
 

@@ -71,6 +71,7 @@ def test_a_press_on_a_message_too_old_to_be_shown_is_still_a_press() -> None:
     [
         ("/help@zclaw_bot", "/help"),
         ("/tz@Zclaw_Bot Asia/Shanghai", "/tz Asia/Shanghai"),
+        ("/stop@zclaw_bot\n别做了", "/stop\n别做了"),
         ("/stop", "/stop"),
         ("a@b.c", "a@b.c"),
         ("/ not@command", "/ not@command"),

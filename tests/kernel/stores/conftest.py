@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
+import redis
 
 from kernel.stores.memory.stores import memory_stores
 from kernel.stores.redis.stores import open_stores
@@ -32,3 +33,10 @@ async def redis_stores(redis_url: str, clock: JumpingClock) -> AsyncIterator[Sto
     opened = await open_stores(redis_url, clock)
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+def raw(redis_url: str) -> Iterator[redis.Redis]:
+    """What lies in Redis itself, for claims about keys and their lifetimes."""
+    with redis.Redis.from_url(redis_url, decode_responses=True) as client:
+        yield client

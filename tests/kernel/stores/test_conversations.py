@@ -318,6 +318,28 @@ async def test_a_lapsed_lease_that_nobody_took_is_still_its_holders(stores: Stor
     assert await stores.conversations.checkout("w2", now=clock.now(), last_try=True) is None
 
 
+async def test_a_renewal_that_arrives_behind_the_release_holds_nothing(stores: Stores, clock: JumpingClock) -> None:
+    await stores.conversations.put(said(), now=clock.now())
+    checkout = await taken(stores, clock.now())
+    await stores.conversations.release(checkout.lease, now=clock.now(), keep=False)
+
+    with pytest.raises(LeaseLost):
+        await stores.conversations.renew(checkout.lease, now=clock.now())
+
+    assert await stores.conversations.checkout("w2", now=clock.now(), last_try=True) is not None
+
+
+async def test_a_release_that_is_told_again_keeps_nothing(stores: Stores, clock: JumpingClock) -> None:
+    await stores.conversations.put(said(), now=clock.now())
+    checkout = await taken(stores, clock.now())
+    await stores.conversations.release(checkout.lease, now=clock.now(), keep=False)
+
+    released = await stores.conversations.release(checkout.lease, now=clock.now(), keep=True)
+
+    assert released is Release.HINT
+    assert await stores.conversations.checkout("w2", now=clock.now(), last_try=True) is not None
+
+
 async def test_a_zombie_writes_nothing_after_a_takeover(stores: Stores, clock: JumpingClock) -> None:
     await stores.conversations.put(said("hello"), now=clock.now())
     zombie = await taken(stores, clock.now(), worker="w1")
@@ -437,17 +459,6 @@ async def test_a_commit_clears_the_count_of_tries(stores: Stores, clock: Jumping
     clock.jump(LEASE)
 
     assert (await taken(stores, clock.now())).lease.tries == 1
-
-
-async def test_a_commit_that_only_announces_a_step_leaves_the_count(stores: Stores, clock: JumpingClock) -> None:
-    await stores.conversations.put(said(), now=clock.now())
-    checkout = await taken(stores, clock.now())
-    await stores.conversations.commit(
-        checkout.lease, step(checkout.session, Outcome.RUN, clears_tries=False), now=clock.now()
-    )
-    clock.jump(LEASE)
-
-    assert (await taken(stores, clock.now())).lease.tries == 2
 
 
 @pytest.mark.parametrize("keep", [True, False])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -12,10 +13,13 @@ from kernel.errors import LeaseLost
 from kernel.ports import LEASE, Lease, Outcome, Release, Step, TriggerGone, TriggerPut
 from kernel.stores import keys, rules
 from kernel.stores.redis.conversations import LEASE_US, RedisConversations
+from kernel.stores.redis.stores import open_stores
 from kernel.stores.rules import stamp
 from kernel.stores.stores import Stores
 from tests.kernel.stores.words import HERE, SECOND, THERE, kept, prompt, record, reply, said, taken, trigger, user
 from tests.twins.clock import JumpingClock
+
+DAY_S = rules.KEEP_BLOBS.total_seconds()
 
 
 async def test_who_goes_on_after_a_release_holds_it_for_a_whole_lease(stores: Stores, clock: JumpingClock) -> None:
@@ -47,6 +51,23 @@ async def test_a_ticket_is_worth_nothing_after_the_release(redis_stores: Stores,
     assert (first[1], second[1]) == ("1", "2")
 
 
+async def test_a_ticket_is_worth_nothing_once_the_same_worker_has_checked_out_anew(
+    redis_stores: Stores, clock: JumpingClock
+) -> None:
+    conversations = redis_stores.conversations
+    assert isinstance(conversations, RedisConversations)
+    await conversations.put(said(), now=clock.now())
+
+    async def asked(ticket: str) -> object:
+        return await conversations._server.run("checkout", "w1", stamp(clock.now()), LEASE_US, 3, 1, ticket)
+
+    await asked("slow")
+    clock.jump(LEASE)
+    await asked("next")
+
+    assert await asked("slow") is None
+
+
 async def test_a_new_history_may_begin_where_there_was_none(stores: Stores, clock: JumpingClock) -> None:
     await kept(stores, clock.now(), new_history=True, history=(user("first"),))
     await stores.conversations.put(said(), now=clock.now())
@@ -70,14 +91,53 @@ async def test_nothing_is_cut_from_a_history_that_is_longer_than_the_session_kno
 
 
 async def test_a_file_that_is_written_again_as_it_was_stays_held(
-    redis_stores: Stores, clock: JumpingClock, redis_url: str
+    redis_stores: Stores, clock: JumpingClock, raw: redis.Redis
 ) -> None:
     blob = await redis_stores.blobs.put(b"report")
     for _ in range(2):
         await kept(redis_stores, clock.now(), files={"a.txt": blob})
 
-    with redis.Redis.from_url(redis_url) as client:
-        assert client.ttl(keys.BLOB.of(blob)) == -1
+    assert raw.ttl(keys.BLOB.of(blob)) == -1
+
+
+async def test_a_file_whose_bytes_are_gone_is_held_by_nobody(
+    redis_stores: Stores, clock: JumpingClock, raw: redis.Redis
+) -> None:
+    await kept(redis_stores, clock.now(), files={"a.txt": "gone"})
+
+    assert not raw.exists(keys.BLOB_HOLDERS.of("gone"))
+
+
+async def test_an_empty_file_that_nothing_holds_lives_a_day(redis_stores: Stores, raw: redis.Redis) -> None:
+    blob = await redis_stores.blobs.put(b"")
+
+    assert DAY_S - 60 < raw.ttl(keys.BLOB.of(blob)) <= DAY_S
+
+
+async def test_a_file_that_is_put_again_lives_another_day(redis_stores: Stores, raw: redis.Redis) -> None:
+    blob = await redis_stores.blobs.put(b"report")
+    raw.expire(keys.BLOB.of(blob), 60)
+    raw.zadd(keys.BLOB_SPARE.head, {blob: (time.time() + 60) * 1_000_000})
+
+    await redis_stores.blobs.put(b"report")
+
+    assert raw.ttl(keys.BLOB.of(blob)) > DAY_S - 60
+    goes = raw.zscore(keys.BLOB_SPARE.head, blob)
+    assert isinstance(goes, float)
+    assert goes > (time.time() + DAY_S - 60) * 1_000_000
+
+
+async def test_nothing_is_left_of_a_file_that_made_room(redis_url: str, clock: JumpingClock, raw: redis.Redis) -> None:
+    stores = await open_stores(redis_url, clock, blob_total_bytes=10)
+    first = await stores.blobs.put(b"a" * 10)
+
+    second = await stores.blobs.put(b"b" * 10)
+
+    assert not raw.exists(keys.BLOB.of(first))
+    assert raw.hgetall(keys.BLOB_SIZES.head) == {second: "10"}
+    assert raw.zrange(keys.BLOB_SPARE.head, 0, -1) == [second]
+    assert raw.get(keys.BLOB_TOTAL.head) == "10"
+    await stores.close()
 
 
 async def test_a_trigger_that_moves_to_another_chat_leaves_the_first(stores: Stores, clock: JumpingClock) -> None:
@@ -115,7 +175,7 @@ async def test_a_part_of_a_delivery_that_is_done_cannot_be_sent_again(stores: St
 
 
 async def test_a_prompt_that_nobody_stored_has_no_place(
-    redis_stores: Stores, clock: JumpingClock, redis_url: str
+    redis_stores: Stores, clock: JumpingClock, raw: redis.Redis
 ) -> None:
     await redis_stores.outbox.add(prompt("tok"), now=clock.now())
     delivery = await redis_stores.outbox.pull("telegram", "a1", now=clock.now())
@@ -124,8 +184,7 @@ async def test_a_prompt_that_nobody_stored_has_no_place(
 
     await redis_stores.outbox.sent(delivery, MessageRef(HERE, "1"), now=clock.now())
 
-    with redis.Redis.from_url(redis_url) as client:
-        assert not client.exists(keys.PROMPT.of("tok"))
+    assert not raw.exists(keys.PROMPT.of("tok"))
 
 
 async def test_an_outbox_whose_last_prompt_is_out_is_empty(stores: Stores, clock: JumpingClock) -> None:
@@ -139,15 +198,14 @@ async def test_an_outbox_whose_last_prompt_is_out_is_empty(stores: Stores, clock
 
 
 async def test_nothing_is_left_of_a_delivery_that_is_done(
-    redis_stores: Stores, clock: JumpingClock, redis_url: str
+    redis_stores: Stores, clock: JumpingClock, raw: redis.Redis
 ) -> None:
     await redis_stores.outbox.add(reply(), now=clock.now())
     delivery = await redis_stores.outbox.pull("telegram", "a1", now=clock.now())
     assert delivery is not None
     await redis_stores.outbox.done(delivery, now=clock.now())
 
-    with redis.Redis.from_url(redis_url) as client:
-        assert not client.exists(keys.DELIVERIES.head + keys.conversation_piece(HERE))
+    assert not raw.exists(keys.DELIVERIES.head + keys.conversation_piece(HERE))
 
 
 async def test_places_that_come_with_a_prompt_are_kept(stores: Stores, clock: JumpingClock) -> None:
@@ -165,7 +223,32 @@ async def test_a_new_holder_of_the_same_turn_begins_its_drafts_anew(stores: Stor
     assert await stores.outbox.drafts("telegram") == (Draft(HERE, "t1", 1, "new"),)
 
 
+@pytest.mark.parametrize("at_work", [False, True])
+async def test_the_list_of_drafts_goes_with_the_last_of_them(
+    redis_stores: Stores, raw: redis.Redis, at_work: bool
+) -> None:
+    if at_work:
+        await redis_stores.outbox.working(HERE, turn="t1")
+    else:
+        await redis_stores.outbox.draft(Draft(HERE, "t1", 1, "I think"), fence=1)
+
+    assert 0 < raw.ttl(keys.LIVE.of("telegram")) <= rules.DRAFT_LIVES.total_seconds()
+
+
 # --- inbox and triggers
+
+
+async def test_an_inbox_of_nothing_but_what_cannot_be_read_leaves_nothing_to_do(
+    redis_stores: Stores, clock: JumpingClock, raw: redis.Redis
+) -> None:
+    await redis_stores.conversations.put(said(), now=clock.now())
+    checkout = await taken(redis_stores, clock.now())
+    items = keys.ITEMS.head + keys.conversation_piece(HERE)
+    raw.hset(items, mapping=dict.fromkeys(raw.hkeys(items), "no record"))
+
+    assert await redis_stores.conversations.due(checkout.lease, now=clock.now()) == ()
+
+    assert await redis_stores.conversations.next_ready(now=clock.now()) is None
 
 
 async def test_a_late_part_of_an_album_does_not_hurry_the_others(stores: Stores, clock: JumpingClock) -> None:

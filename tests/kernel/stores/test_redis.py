@@ -45,12 +45,6 @@ from zclaw.store import start_store
 STRANGE = ConversationId("telegram", "a:*?[b\n\x00%", "名:字")
 
 
-@pytest.fixture
-def raw(redis_url: str) -> Iterator[redis.Redis]:
-    with redis.Redis.from_url(redis_url, decode_responses=True) as client:
-        yield client
-
-
 @contextmanager
 def setting(raw: redis.Redis, name: str, value: str) -> Iterator[None]:
     before = raw.config_get(name)[name]
@@ -181,6 +175,17 @@ async def test_many_turns_leave_no_more_keys_than_one(
             counts.append(len(names))
 
     assert counts[0] == counts[1]
+
+
+async def test_a_prompt_that_nobody_closes_is_forgotten_when_its_maker_says_so(
+    redis_stores: Stores, clock: JumpingClock, raw: redis.Redis
+) -> None:
+    kept_for = replace(record(), kept=timedelta(days=37))
+
+    await kept(redis_stores, clock.now(), outbound=(prompt(),), prompts=(kept_for,))
+
+    limit = timedelta(days=37).total_seconds()
+    assert limit - 60 < raw.ttl(keys.PROMPT.of("tok")) <= limit
 
 
 async def test_a_closed_prompt_and_an_empty_outbox_are_forgotten(
@@ -501,6 +506,17 @@ async def test_a_trigger_that_cannot_be_read_keeps_no_other_from_firing(
 
     assert due == (Firing(trigger("good"), clock.now()),)
     assert await redis_stores.triggers.next_due() == clock.now() + timedelta(hours=1)
+
+
+async def test_a_trigger_that_cannot_be_read_hides_no_other(
+    redis_stores: Stores, clock: JumpingClock, raw: redis.Redis
+) -> None:
+    for name in ("bad", "good"):
+        await kept(redis_stores, clock.now(), triggers=(TriggerPut(trigger(name), clock.now()),))
+    raw.hset(keys.TRIGGER.of("bad"), "record", "no record")
+
+    assert await redis_stores.triggers.list(HERE) == ((trigger("good"), clock.now()),)
+    assert await redis_stores.triggers.all() == ((trigger("good"), clock.now()),)
 
 
 # --- fitness

@@ -91,6 +91,30 @@ async def test_the_oldest_blob_that_nothing_holds_makes_room(stores: Stores, clo
         assert await stores.blobs.get(blob) is not None
 
 
+async def test_a_blob_that_is_put_again_makes_room_last(stores: Stores, clock: JumpingClock) -> None:
+    blobs = []
+    for name in (b"a", b"b", b"c", b"a"):
+        blobs.append(await stores.blobs.put(name * 20_000_000))
+        clock.jump(MINUTE)
+
+    await stores.blobs.put(b"d" * 20_000_000)
+
+    assert await stores.blobs.get(blobs[0]) is not None
+    assert await stores.blobs.get(blobs[1]) is None
+
+
+async def test_a_blob_that_made_room_takes_room_when_it_comes_back(stores: Stores, clock: JumpingClock) -> None:
+    blobs = []
+    for name in (b"a", b"b", b"c", b"d", b"a"):
+        blobs.append(await stores.blobs.put(name * 20_000_000))
+        clock.jump(MINUTE)
+
+    there = [await stores.blobs.get(blob) is not None for blob in blobs]
+
+    assert blobs[0] == blobs[-1]
+    assert there == [True, False, True, True, True]
+
+
 async def test_held_blobs_do_not_make_room(stores: Stores, clock: JumpingClock) -> None:
     for name in "abc":
         blob = await stores.blobs.put(name.encode() * 20_000_000)
