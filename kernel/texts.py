@@ -137,7 +137,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "menu.status": ("我在做什么", "What I am doing"),
     "menu.tz": ("查看或更改时区", "Show or change the time zone"),
     "chat.welcome": (
-        "你好，我是 zclaw。试试「10秒后提醒我喝水」，或 /help。退出：Ctrl-D。",
+        "你好，我是 zclaw。试试「10秒后提醒我喝水」，或 /help。退出：Ctrl-D。English works too.",
         "Hello, I am zclaw. Try “remind me in 10 seconds to stretch”, or /help. Leave with Ctrl-D.",
     ),
     "chat.leaving": ("再见。还有 {count} 个提醒在等着。", "Goodbye. Reminders waiting: {count}."),

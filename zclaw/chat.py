@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import getpass
+import locale
 import sys
 from collections.abc import Sequence
 
@@ -38,7 +40,7 @@ def run(argv: Sequence[str]) -> int:
 
 async def _talk(joined: Joined, settings: CommonSettings) -> int:
     clock = SystemClock()
-    language = "en" if settings.lang is Language.EN else "zh"
+    language = _language(settings.lang)
     stores = await open_stores(joined.url, clock)
     adapter = ConsoleAdapter(
         clock=clock,
@@ -54,6 +56,16 @@ async def _talk(joined: Joined, settings: CommonSettings) -> int:
     finally:
         await stores.close()
     return 0
+
+
+def _language(setting: Language) -> str:
+    """The language to greet in, before anybody has written: the operator's, else that of the terminal."""
+    if setting is not Language.AUTO:
+        return str(setting.value)
+    with contextlib.suppress(locale.Error):  # A locale that this machine does not have says nothing.
+        locale.setlocale(locale.LC_MESSAGES, "")
+    known = locale.getlocale(locale.LC_MESSAGES)[0] or ""
+    return "en" if known.startswith("en") else "zh"
 
 
 async def _farewell(triggers: Triggers, language: str) -> str:

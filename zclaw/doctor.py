@@ -58,7 +58,7 @@ def settings_findings(given: Given) -> list[Finding]:
             Finding("model", "none is set: reminders work, talk does not; set ANTHROPIC_API_KEY or OPENAI_BASE_URL")
         )
     if (bots.telegram_bot_token or bots.slack_bot_token) and not (bots.allow or bots.owners):
-        findings.append(Finding("access", "nobody is named: put your own id into ZCLAW_OWNERS"))
+        findings.append(Finding("access", "nobody is named: put your own id into ZCLAW_ALLOW"))
     return findings
 
 

@@ -108,4 +108,8 @@ def _line(number: int, trigger: Trigger, due: datetime | None, desk: Desk) -> st
     if due is None:
         return say("reminder.line_paused", desk.language, **fields)
     key = "reminder.line_once" if isinstance(trigger.schedule, Once) else "reminder.line"
-    return say(key, desk.language, time=moment(due, trigger.zone, desk.language, desk.now), **fields)
+    time = moment(due, trigger.zone, desk.language, desk.now)
+    if trigger.zone != desk.zone:
+        # It was made in another zone and keeps it: its times are not those of the clock here.
+        time = f"{time} ({trigger.zone})" if desk.language == "en" else f"{time}（{trigger.zone}）"
+    return say(key, desk.language, time=time, **fields)

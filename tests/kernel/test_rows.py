@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from kernel.context import harvest
 from kernel.loop import Effect, Limits, RunCall, advance, find_gate, read_reply
 from kernel.messages import Concurrency, Image, Message, ModelReply, Role, Stop, Text, ToolCall, ToolWords
 from kernel.session import (
     FORGOTTEN,
     Asked,
+    Broken,
     Claimed,
     Denied,
     Ending,
@@ -126,6 +129,23 @@ def test_a_turn_that_does_not_run_asks_nobody_and_starts_nothing() -> None:
     assert apply(session, Opened("t1", "q", GO)) is session
     assert apply(session, Claimed("t1", "q", 1)) is session
     assert apply(decided, calling(2)) is decided
+
+
+@pytest.mark.parametrize(("concurrency", "claim"), [(READ_ONLY, 0), (EXCLUSIVE, 1)])
+def test_a_result_answers_the_call_that_ran_whatever_id_it_brings(concurrency: Concurrency, claim: int) -> None:
+    session = after(spoken("x"), calling(), called(gate("a", READY, concurrency)), Claimed("t1", "a", 7))
+
+    session = apply(session, Returned("t1", "a", claim, result("another")))
+
+    assert turn_of(session).top.messages[-1].parts == (result("a"),)
+
+
+def test_a_turn_ends_once() -> None:
+    stopped = after(spoken("x"), calling(), called(gate("a")), Claimed("t1", "a", 7), Broken("t1", Ending.STOPPED))
+    done = after(spoken("x"), calling(), answered("y"))
+
+    for session in (stopped, done):
+        assert apply(session, Broken("t1", Ending.FAILED)) is session
 
 
 def test_a_turn_is_opened_once() -> None:

@@ -38,6 +38,12 @@ def test_a_one_shot_has_only_its_time() -> None:
     assert said(listed) == "提醒：\n1. 取快递，今天 09:20"
 
 
+def test_a_reminder_that_keeps_another_zone_names_it() -> None:
+    here = replace(desk(), zone="Europe/Berlin")
+
+    assert said(listing(here, stored(ROUND))) == "提醒：\n1. 查房，每天 09:00，下次 明天 09:00（Asia/Shanghai）"
+
+
 def test_a_long_list_is_cut_and_every_button_fits_its_line() -> None:
     changes = listing(desk(), stored(*(trigger(f"第{number}件") for number in range(LISTED + 5))))
 
