@@ -95,6 +95,10 @@ class Outside:
         self._client.incr(f"bombs:{point}")
         return False
 
+    def clear(self, point: str) -> None:
+        """Nobody dies at `point` any more."""
+        self._client.delete(f"bombs:{point}")
+
     def left(self, point: str) -> int:
         """How many bombs still lie at `point`."""
         return int(self._client.get(f"bombs:{point}") or 0)

@@ -119,6 +119,9 @@ class Storm:
         ):
             self._pause(0.1)
             self._talk()
+        # What nobody came to must not go on killing while the last answers are awaited.
+        for point in POINTS:
+            self._outside.clear(point)
 
     def _pause(self, seconds: float) -> None:
         until = time.time() + seconds
