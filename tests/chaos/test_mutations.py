@@ -1,6 +1,6 @@
 """The tests of the core can fail: no row of the transition table and no check of a script is gone unnoticed.
 
-Each module and each group of scripts is a test of its own, so that several machines can share them (`pytest -k`).
+Each module and each script is a test of its own, so that one can be tried alone and several machines can share them.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ import kernel.stores
 from tests.chaos.mutants import Mutant, lua_mutants, python_mutants
 
 ROOT = Path(__file__).parents[2]
+LUA = Path(kernel.stores.__path__[0]) / "lua"
+SCRIPTS = sorted(file.stem for file in LUA.glob("*.lua"))
 
 MIND = ("kernel.session", "kernel.transitions", "kernel.context", "kernel.loop")
 MIND_TESTS = (
@@ -37,7 +39,6 @@ TESTS_OF = {
     "small_ports": ("_blobs", "blob_keep", "blob_room", "beat", "refuse"),
 }
 """Which file of claims is about which scripts; the others are about conversations."""
-GROUPS = (*TESTS_OF, "conversations")
 
 NEVER_ENDED = "a turn that has ended never runs, and only the one that runs gets here"
 EQUIVALENT: dict[str, str] = {
@@ -71,24 +72,15 @@ def module_mutants(module: str) -> list[Mutant]:
     return list(python_mutants(module, Path(file).read_text("utf-8")))
 
 
-def script_mutants(about: str) -> list[Mutant]:
-    """Of the Lua scripts that `test_<about>.py` claims something about."""
-    found: list[Mutant] = []
-    for file in sorted((Path(kernel.stores.__path__[0]) / "lua").glob("*.lua")):
-        if claims_about(file.stem) == about:
-            found += lua_mutants(file.stem, file.read_text("utf-8"))
-    return found
-
-
-def claims_about(script: str) -> str:
-    """Which file of claims is about the script."""
-    return next((name for name, scripts in TESTS_OF.items() if script in scripts), "conversations")
+def script_mutants(script: str) -> list[Mutant]:
+    """Of one Lua script."""
+    return list(lua_mutants(script, (LUA / f"{script}.lua").read_text("utf-8")))
 
 
 def store_tests(mutant: Mutant) -> list[str]:
     """The claims about the script, on Redis alone."""
     script = mutant.where.removeprefix("lua/")
-    about = claims_about(script)
+    about = next((name for name, scripts in TESTS_OF.items() if script in scripts), "conversations")
     files = [f"{STORES}/test_mutants.py", f"{STORES}/test_{about}.py", f"{STORES}/test_redis.py"]
     if about == "conversations":
         plays = "tests/kernel/test_interleavings.py::test_redis_comes_to_the_same_sessions"
@@ -124,7 +116,7 @@ def check(mutants: Sequence[Mutant], tests: Callable[[Mutant], Sequence[str]], f
 @pytest.mark.chaos
 def test_what_is_excused_is_still_there() -> None:
     mutants = [each for module in MIND for each in module_mutants(module)]
-    mutants += [each for about in GROUPS for each in script_mutants(about)]
+    mutants += [each for script in SCRIPTS for each in script_mutants(script)]
 
     assert EQUIVALENT.keys() <= {f"{each.where} {each.what}" for each in mutants}
 
@@ -138,6 +130,6 @@ def test_every_row_and_check_of_the_mind_is_needed(module: str, tmp_path: Path) 
 
 @pytest.mark.chaos
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("about", GROUPS)
-def test_every_check_of_a_script_is_needed(about: str, tmp_path: Path) -> None:
-    check(script_mutants(about), store_tests, tmp_path)
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_check_of_a_script_is_needed(script: str, tmp_path: Path) -> None:
+    check(script_mutants(script), store_tests, tmp_path)

@@ -56,7 +56,11 @@ local function keep_prompts()
     local token, record, kept_s, places = take(), take(), take_number(), take_number()
     local key = K.prompt .. token
     redis.call('HSET', key, 'record', record, 'open', '1')
-    if kept_s > 0 then redis.call('EXPIRE', key, kept_s) else redis.call('PERSIST', key) end
+    if kept_s > 0 then
+      redis.call('EXPIRE', key, kept_s)
+    else
+      redis.call('PERSIST', key)
+    end
     for _ = 1, places do
       redis.call('HSET', key, 'p' .. num(redis.call('HINCRBY', key, 'places', 1)), take())
     end

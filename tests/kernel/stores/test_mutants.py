@@ -235,6 +235,26 @@ async def test_the_list_of_drafts_goes_with_the_last_of_them(
     assert 0 < raw.ttl(keys.LIVE.of("telegram")) <= rules.DRAFT_LIVES.total_seconds()
 
 
+async def test_a_sign_of_work_does_not_cut_the_life_of_a_draft(redis_stores: Stores, raw: redis.Redis) -> None:
+    await redis_stores.outbox.draft(Draft(HERE, "t1", 1, "I think"), fence=1)
+
+    await redis_stores.outbox.working(HERE, turn="t1")
+
+    goes = raw.zscore(keys.LIVE.of("telegram"), keys.conversation_piece(HERE))
+    assert isinstance(goes, float)
+    assert goes > (time.time() + rules.DRAFT_LIVES.total_seconds() / 2) * 1_000_000
+
+
+async def test_drafts_that_are_over_leave_the_list(redis_stores: Stores, raw: redis.Redis) -> None:
+    await redis_stores.outbox.draft(Draft(HERE, "t1", 1, "I think"), fence=1)
+    live = keys.LIVE.of("telegram")
+    raw.zadd(live, {keys.conversation_piece(THERE): (time.time() - 1) * 1_000_000})
+
+    await redis_stores.outbox.drafts("telegram")
+
+    assert raw.zrange(live, 0, -1) == [keys.conversation_piece(HERE)]
+
+
 # --- inbox and triggers
 
 

@@ -351,6 +351,20 @@ async def test_a_pulled_reply_ends_the_draft(stores: Stores, clock: JumpingClock
     assert await stores.outbox.drafts("telegram") == ()
 
 
+@pytest.mark.parametrize("at_work", [False, True])
+async def test_adapters_hear_of_drafts_and_of_work(stores: Stores, at_work: bool) -> None:
+    wakes = stores.outbox.wakes("telegram")
+    await asyncio.wait_for(anext(wakes), 5)
+    hears = asyncio.ensure_future(anext(wakes))
+
+    if at_work:
+        await stores.outbox.working(HERE, turn="t1")
+    else:
+        await stores.outbox.draft(Draft(HERE, "t1", 1, "I think"), fence=1)
+
+    await asyncio.wait_for(hears, 5)
+
+
 async def test_adapters_hear_of_new_deliveries(stores: Stores, clock: JumpingClock) -> None:
     wakes = stores.outbox.wakes("telegram")
     await asyncio.wait_for(anext(wakes), 5)

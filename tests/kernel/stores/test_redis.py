@@ -338,14 +338,16 @@ async def test_a_pull_whose_answer_was_lost_gives_the_same_line_at_once(
 
 
 async def test_a_lost_pull_that_another_took_over_is_not_handed_out_twice(
-    redis_stores: Stores, clock: JumpingClock, monkeypatch: pytest.MonkeyPatch
+    redis_stores: Stores, clock: JumpingClock, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    another = await open_stores(redis_url, clock)
     await redis_stores.outbox.add(reply(), now=clock.now())
     await lost_pull(redis_stores, clock, monkeypatch)
     clock.jump(LEASE)
-    assert await redis_stores.outbox.pull("telegram", "a2", now=clock.now()) is not None
+    assert await another.outbox.pull("telegram", "a2", now=clock.now()) is not None
 
     assert await redis_stores.outbox.pull("telegram", "a1", now=clock.now()) is None
+    await another.close()
 
 
 async def lost_pull(stores: Stores, clock: JumpingClock, monkeypatch: pytest.MonkeyPatch) -> None:
