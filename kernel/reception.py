@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -62,7 +63,7 @@ class Manners:
 class Reception:
     """Turns one inbound after another into what it changes.
 
-    Reads what is stored; writes nothing but a conversation's zone and the language a person writes in.
+    Reads what is stored; writes nothing but a conversation's zone and the language that is written in it.
     """
 
     def __init__(
@@ -207,12 +208,15 @@ class Reception:
 
     async def _desk(self, sender: Sender, inbound: UserMessage | ButtonPress, now: datetime) -> Desk:
         text = inbound.text if isinstance(inbound, UserMessage) else ""
+        zone, language = await asyncio.gather(
+            self._zone(sender, inbound.conversation), self._language(sender, inbound.conversation, text)
+        )
         return Desk(
             conversation=inbound.conversation,
             person=sender.id,
             name=sender.name,
-            zone=await self._zone(sender, inbound.conversation),
-            language=await self._language(sender, inbound.conversation.platform, text),
+            zone=zone,
+            language=language,
             asked=inbound.at,
             now=now,
             new_id=self._new_id,
@@ -222,16 +226,14 @@ class Reception:
         kept = await self._people.zone(conversation)
         return next((zone for zone in (kept, sender.zone) if zone and _is_zone(zone)), self._manners.zone)
 
-    async def _language(self, sender: Sender, platform: str, text: str) -> str:
-        """That of the words; of a command or a press the one in which the person wrote before."""
-        setting = self._manners.language
-        if sender.language is not None or setting in LANGUAGES:
-            return language_of(text, sender.language, setting)
-        known = await self._people.get(platform, sender.id)
-        before, written = known.language if known else None, written_in(text)
+    async def _language(self, sender: Sender, conversation: ConversationId, text: str) -> str:
+        """That of the words; of a command or a press what was written there before, else that of the person's app."""
+        if self._manners.language in LANGUAGES:
+            return self._manners.language
+        before, written = await self._people.language(conversation), written_in(text)
         if written is not None and written != before:
-            await self._people.see(platform, replace(sender, language=written))
-        return language_of(text, before)
+            await self._people.set_language(conversation, written)
+        return language_of(text, before or sender.language)
 
 
 def _intent(message: UserMessage, desk: Desk) -> ScheduleIntent | None:

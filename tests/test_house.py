@@ -36,7 +36,7 @@ PLACES = {
 
 MAY_IMPORT = {
     "words": {"words"},
-    "ports": {"words"},
+    "ports": {"words", "ports"},
     "codec": {"words", "ports"},
     "mind": {"words", "ports", "codec", "mind"},
     "doors": {"words", "ports", "codec", "doors"},

@@ -32,7 +32,7 @@ _AT_ONCE = 32
 """Conversations served side by side."""
 _FIRST_REST = timedelta(seconds=1)
 _LONGEST_REST = timedelta(minutes=5)
-_ROLE = "scheduler"
+ROLE = "scheduler"
 
 log = structlog.get_logger(__name__)
 
@@ -89,7 +89,7 @@ async def run_scheduler(
         try:
             now = clock.now()
             if beaten is None or now >= beaten + _IDLE:
-                await beats.beat(_ROLE, process, now=now)
+                await beats.beat(ROLE, process, now=now)
                 beaten = now
             await _round(triggers, fire, ring, clock, rests)
             is_away = False

@@ -279,12 +279,15 @@ async def test_a_command_is_answered_in_the_language_the_person_wrote_before() -
     assert await front.hears("/stop") == ["现在没有正在进行的事。"]
 
 
-async def test_what_the_platform_tells_or_the_operator_sets_wins_over_what_was_written_before() -> None:
+async def test_what_was_written_there_wins_over_the_app_and_the_operator_over_both() -> None:
     front = Front()
-    await front.hears("remind me in 20 minutes to stretch")
 
+    assert await front.hears("/stop", language="en") == ["Nothing is running right now."]
     assert await front.hears("/stop", language="zh") == ["现在没有正在进行的事。"]
+    await front.hears("remind me in 20 minutes to stretch", language="zh")
+    assert await front.hears("/stop", language="zh") == ["Nothing is running right now."]
     fixed = Front(replace(MANNERS, language="en"))
+    await fixed.hears("20分钟后提醒我喝水")
     assert await fixed.hears("/stop", language="zh") == ["Nothing is running right now."]
 
 

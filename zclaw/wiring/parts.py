@@ -14,6 +14,7 @@ from kernel.errors import OperatorError, RetryLater, first_error
 from kernel.ports import Beats, Clock
 
 BEAT_EVERY_S = 5.0
+_GOODBYE_S = 1.0
 
 
 def process_name() -> str:
@@ -22,11 +23,21 @@ def process_name() -> str:
 
 
 async def beat(beats: Beats, role: str, process: str, clock: Clock) -> None:
-    """Say every few seconds that this process lives, until cancelled."""
-    while True:
-        with contextlib.suppress(RetryLater):
-            await beats.beat(role, process, now=clock.now())
-        await asyncio.sleep(BEAT_EVERY_S)
+    """Say every few seconds that this process lives, until cancelled; then that it has ended."""
+    try:
+        while True:
+            with contextlib.suppress(RetryLater):
+                await beats.beat(role, process, now=clock.now())
+            await asyncio.sleep(BEAT_EVERY_S)
+    finally:
+        await sign_off(beats, role, process)
+
+
+async def sign_off(beats: Beats, role: str, process: str) -> None:
+    """Say that this process ended as it should: nobody misses it then."""
+    with contextlib.suppress(RetryLater, TimeoutError):  # Without it the beat lapses by itself.
+        async with asyncio.timeout(_GOODBYE_S):
+            await beats.end(role, process)
 
 
 def until_told(live: Callable[[], Coroutine[Any, Any, None]]) -> int:

@@ -12,8 +12,8 @@ from kernel.settings import SchedulerSettings
 from kernel.stores.redis.stores import open_stores
 from kernel.stores.stores import Stores
 from kernel.triggers import Firing
-from workers.scheduler import run_scheduler
-from zclaw.wiring.parts import process_name, until_told
+from workers.scheduler import ROLE, run_scheduler
+from zclaw.wiring.parts import process_name, sign_off, until_told
 from zclaw.wiring.turns import new_id
 
 
@@ -47,4 +47,7 @@ async def schedule(stores: Stores, clock: Clock, *, process: str) -> None:
         if await stores.triggers.ring(conversation, alarm, now=clock.now()) is Put.HINTED:
             await stores.wakeups.hint()
 
-    await run_scheduler(stores.triggers, on_due, ring, clock=clock, beats=stores.beats, process=process)
+    try:
+        await run_scheduler(stores.triggers, on_due, ring, clock=clock, beats=stores.beats, process=process)
+    finally:
+        await sign_off(stores.beats, ROLE, process)

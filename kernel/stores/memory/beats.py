@@ -21,6 +21,11 @@ class MemoryBeats:
         self._last = {who: at for who, at in self._last.items() if at > now - rules.BEAT_LIVES}
         self._last[role, process] = now
 
+    async def end(self, role: str, process: str) -> None:
+        """See `Beats.end`."""
+        self._memory.here()
+        self._last.pop((role, process), None)
+
     async def seen(self) -> tuple[tuple[str, str, datetime], ...]:
         """See `Beats.seen`."""
         self._memory.here()

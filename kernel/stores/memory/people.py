@@ -50,3 +50,13 @@ class MemoryPeople:
         """See `People.zone`."""
         self._memory.here()
         return self._memory.record(conversation).zone
+
+    async def set_language(self, conversation: ConversationId, language: str) -> None:
+        """See `People.set_language`."""
+        self._memory.here()
+        self._memory.record(conversation).language = language
+
+    async def language(self, conversation: ConversationId) -> str | None:
+        """See `People.language`."""
+        self._memory.here()
+        return self._memory.record(conversation).language

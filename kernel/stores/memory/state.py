@@ -47,6 +47,7 @@ class Record:
     parked: list[Item] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     zone: str | None = None
+    language: str | None = None
 
     @property
     def work_at(self) -> datetime | None:

@@ -23,6 +23,10 @@ class RedisBeats:
         who = f"{encoded(role)}:{encoded(process)}"
         await self._server.run("beat", who, rules.stamp(now), _LIVES_US)
 
+    async def end(self, role: str, process: str) -> None:
+        """See `Beats.end`."""
+        await self._server.ask("ZREM", keys.BEATS.head, f"{encoded(role)}:{encoded(process)}")
+
     async def seen(self) -> tuple[tuple[str, str, datetime], ...]:
         """See `Beats.seen`."""
         async with answering():

@@ -43,10 +43,24 @@ class RedisPeople:
 
     async def set_zone(self, conversation: ConversationId, zone: str) -> None:
         """See `People.set_zone`."""
-        async with answering():
-            await self._server.client.hset(keys.RECORD.head + conversation_piece(conversation), "zone", zone)
+        await self._keep(conversation, "zone", zone)
 
     async def zone(self, conversation: ConversationId) -> str | None:
         """See `People.zone`."""
+        return await self._kept(conversation, "zone")
+
+    async def set_language(self, conversation: ConversationId, language: str) -> None:
+        """See `People.set_language`."""
+        await self._keep(conversation, "language", language)
+
+    async def language(self, conversation: ConversationId) -> str | None:
+        """See `People.language`."""
+        return await self._kept(conversation, "language")
+
+    async def _keep(self, conversation: ConversationId, name: str, value: str) -> None:
+        async with answering():
+            await self._server.client.hset(keys.RECORD.head + conversation_piece(conversation), name, value)
+
+    async def _kept(self, conversation: ConversationId, name: str) -> str | None:
         key = keys.RECORD.head + conversation_piece(conversation)
-        return cast(str | None, await self._server.ask("HGET", key, "zone"))
+        return cast(str | None, await self._server.ask("HGET", key, name))

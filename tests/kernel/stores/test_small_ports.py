@@ -52,6 +52,15 @@ async def test_a_conversation_has_its_zone(stores: Stores, clock: JumpingClock) 
     assert await stores.people.zone(ConversationId("slack", STRANGE)) is None
 
 
+async def test_a_conversation_has_its_language(stores: Stores, clock: JumpingClock) -> None:
+    await stores.people.set_language(HERE, "en")
+    await kept(stores, clock.now())
+
+    assert await stores.people.language(HERE) == "en"
+    assert await stores.people.language(THERE) is None
+    assert await stores.people.zone(HERE) is None
+
+
 @pytest.mark.parametrize("size", [0, 1, rules.BLOB_PIECE_BYTES, 2_500_000])
 async def test_bytes_come_back(stores: Stores, size: int) -> None:
     content = (bytes(range(256)) * (size // 256 + 1))[:size]
@@ -155,3 +164,7 @@ async def test_processes_that_live_are_seen(stores: Stores, clock: JumpingClock)
     clock.jump(MINUTE / 2)
     await stores.beats.beat("bots", "host:2", now=clock.now())
     assert await stores.beats.seen() == (("bots", "host:2", clock.now()),)
+
+    await stores.beats.end("bots", "host:2")
+    await stores.beats.end("bots", "never there")
+    assert await stores.beats.seen() == ()
