@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Protocol, runtime_checkable
 
@@ -76,3 +77,11 @@ class HasTeam(Protocol):
     @property
     def team(self) -> str:
         """The team's id; empty while it is not known."""
+
+
+@runtime_checkable
+class HasPlaces(Protocol):
+    """An adapter that shares its platform's conversations with others of its kind (terminals of one machine)."""
+
+    def places(self) -> Collection[ConversationId]:
+        """The conversations that it may send to just now, at least one."""

@@ -1,11 +1,11 @@
-"""The terminal as a chat: one private conversation, an input line that stays readable, numbers for buttons."""
+"""The terminal as a chat: a private conversation, an input line that stays readable, numbers for buttons."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
@@ -14,6 +14,7 @@ from prompt_toolkit.patch_stdout import patch_stdout
 
 from bots.layout import Span, lay_out
 from bots.markup import parse
+from bots.numbers import Numbers
 from bots.splitting import clean
 from bots.waiting import first_of
 from kernel import texts
@@ -32,7 +33,6 @@ from kernel.chat import (
 )
 from kernel.ports import Clock, Deliver
 
-CONVERSATION = ConversationId(CONSOLE, "terminal")
 _PATIENCE = timedelta(seconds=60)
 """Input from a pipe: without any sign of life for so long, nobody will answer."""
 _QUIET = timedelta(seconds=0.5)
@@ -42,10 +42,17 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
+def place(number: int) -> ConversationId:
+    """The conversation of the `number`-th terminal that is open at the same time, from 1."""
+    return ConversationId(CONSOLE, "terminal" if number == 1 else f"terminal-{number}")
+
+
 class ConsoleAdapter:
     """See `bots.adapter.Adapter`. `process` tells this terminal's events from those of others.
 
-    `session` is the input line; None reads all of standard input, says it line by line, prints the answers, and ends.
+    What is typed is said in `conversation`. `deserted` gives the conversations of terminals that are closed now: what
+    falls due there is shown here. `session` is the input line; None reads all of standard input, says it line by line,
+    prints the answers, and ends.
     """
 
     platform = CONSOLE
@@ -59,14 +66,18 @@ class ConsoleAdapter:
         sender: Sender,
         language: str,
         session: PromptSession[str] | None,
+        conversation: ConversationId,
+        deserted: Callable[[], Sequence[ConversationId]],
     ) -> None:
         self._clock = clock
         self._process = process
         self._sender = sender
         self._language = language
         self._session = session
-        self._numbers = count(1)
-        self._shown: tuple[str, tuple[Choice, ...]] = ("", ())
+        self._conversation = conversation
+        self._deserted = deserted
+        self._counted = count(1)
+        self._numbers = Numbers()
         self._heard = asyncio.Event()
         self._has_answer = False
         self._works_until = _EPOCH
@@ -85,14 +96,14 @@ class ConsoleAdapter:
                     line = await self._session.prompt_async("> ", rprompt=self._sign, reserve_space_for_menu=0)
                 except (EOFError, KeyboardInterrupt):
                     return
-                if line.strip():
-                    await deliver(self._inbound(line))
+                if inbound := self._inbound(line):
+                    await deliver(inbound)
 
     async def _run_piped(self, deliver: Deliver) -> None:
         for line in (await asyncio.to_thread(sys.stdin.read)).splitlines():
-            if line.strip():
-                self._has_answer = False
-                await deliver(self._inbound(line))
+            self._has_answer = False
+            if inbound := self._inbound(line):
+                await deliver(inbound)
                 await self._answered()
 
     async def _answered(self) -> None:
@@ -105,20 +116,29 @@ class ConsoleAdapter:
             await first_of(self._heard.wait(), self._clock.sleep_until(now + patience))
             is_alive = self._heard.is_set()
 
-    def _inbound(self, line: str) -> UserMessage | ButtonPress:
-        number = next(self._numbers)
+    def _inbound(self, line: str) -> UserMessage | ButtonPress | None:
+        """What the line is; None when there is nothing to bring in: an empty one, a button that is gone."""
+        text = clean(line).strip()
+        if not text:
+            return None
+        if self._numbers.is_spent(text):
+            self._print(texts.say("press.unknown", self._language))
+            return None
+        number = next(self._counted)
         now = self._clock.now()
         order = (now - _EPOCH) // timedelta(microseconds=1)
         # With the time in it, for a process of the same name may have counted like this yesterday.
         event = f"{CONSOLE}:{self._process}:{order}:{number}"
-        text = clean(line).strip()
-        token, choices = self._shown
-        if text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= len(choices):
-            choice = choices[int(text) - 1].id
-            return ButtonPress(event, CONVERSATION, self._sender, order, now, token, choice, press=event)
-        return UserMessage(event, CONVERSATION, self._sender, order, now, text)
+        if button := self._numbers.pressed(text):
+            where, token, choice = button.conversation, button.token, button.choice
+            return ButtonPress(event, where, self._sender, order, now, token, choice, press=event)
+        return UserMessage(event, self._conversation, self._sender, order, now, text)
 
     # --- out
+
+    def places(self) -> Sequence[ConversationId]:
+        """See `bots.adapter.HasPlaces`. What a pipe prints answers the pipe: it takes nobody else's reminders."""
+        return (self._conversation, *(self._deserted() if self._session is not None else ()))
 
     def split(self, outbound: Reply | Prompt) -> tuple[str, ...]:
         """See `Adapter.split`: a terminal takes everything."""
@@ -134,28 +154,28 @@ class ConsoleAdapter:
         is_last: bool,
     ) -> MessageRef:
         """See `Adapter.send`."""
+        where = outbound.conversation
         if isinstance(outbound, Prompt) and is_last:
-            self._show(part, outbound.token, outbound.choices)
+            self._language = outbound.language
+            self._show(part, where, outbound.token, outbound.choices)
         else:
+            self._numbers.speech()
             self._print(plain(part))
-        return MessageRef(CONVERSATION, f"{self._process}:{next(self._numbers)}")
+        return MessageRef(where, f"{self._process}:{next(self._counted)}")
 
     async def close(self, closed: PromptClosed, place: MessageRef) -> None:  # noqa: ARG002  (paper has no places)
         """See `Adapter.close`: what is on the paper stays, the new text is printed below."""
-        if closed.choices:
-            self._show(closed.text, closed.token, closed.choices)
-            return
-        if self._shown[0] == closed.token:
-            self._shown = ("", ())
-        self._print(plain(closed.text))
+        self._show(closed.text, closed.conversation, closed.token, closed.choices)
 
     async def notify(self, notice: Notice) -> None:
         """See `Adapter.notify`."""
         if notice.text:
             self._print(plain(notice.text))
 
-    async def typing(self, conversation: ConversationId) -> None:  # noqa: ARG002  (there is only one)
+    async def typing(self, conversation: ConversationId) -> None:
         """See `Adapter.typing`: three dots at the right end of the input line."""
+        if conversation != self._conversation:
+            return
         self._works_until = self._clock.now() + self.typing_every * 1.5
         self._heard.set()
         if self._session is not None:
@@ -164,9 +184,9 @@ class ConsoleAdapter:
     def _sign(self) -> str:
         return "…" if self._clock.now() < self._works_until else ""
 
-    def _show(self, text: str, token: str, choices: Sequence[Choice]) -> None:
-        self._shown = (token, tuple(choices))
-        buttons = "   ".join(f"[{number}] {plain(choice.label)}" for number, choice in enumerate(choices, 1))
+    def _show(self, text: str, where: ConversationId, token: str, choices: Sequence[Choice]) -> None:
+        numbers = self._numbers.give(where, token, choices)
+        buttons = "   ".join(f"[{n}] {plain(choice.label)}" for n, choice in zip(numbers, choices, strict=True))
         self._print(f"{plain(text)}\n{buttons}" if buttons else plain(text))
 
     def _print(self, text: str) -> None:

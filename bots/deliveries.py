@@ -15,7 +15,7 @@ What becomes of a part that was sent:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
@@ -23,12 +23,12 @@ from typing import TypeVar, assert_never
 
 import structlog
 
-from bots.adapter import Adapter, AnswerLost, Undeliverable, WrongToken
+from bots.adapter import Adapter, AnswerLost, HasPlaces, Undeliverable, WrongToken
 from bots.lateness import with_lateness
 from bots.presses import Presses
 from bots.typing import Typing
 from bots.waiting import first_of, patiently, pause_after
-from kernel.chat import MessageRef, Notice, Prompt, PromptClosed, Reply
+from kernel.chat import ConversationId, MessageRef, Notice, Prompt, PromptClosed, Reply
 from kernel.errors import LeaseLost, RetryLater
 from kernel.ports import LEASE, Clock, Delivery, Outbox
 
@@ -102,7 +102,9 @@ class Deliveries:
             await slots.acquire()
             self.woken.clear()
             delivery = await self._stored(
-                lambda: self._outbox.pull(self._adapter.platform, self._holder, now=self._clock.now())
+                lambda: self._outbox.pull(
+                    self._adapter.platform, self._holder, now=self._clock.now(), only=self._places()
+                )
             )
             if delivery is None:
                 slots.release()
@@ -113,11 +115,16 @@ class Deliveries:
             task.add_done_callback(ended)
 
     async def _rest(self) -> None:
-        due = await self._stored(lambda: self._outbox.next_due(self._adapter.platform, now=self._clock.now()))
+        due = await self._stored(
+            lambda: self._outbox.next_due(self._adapter.platform, now=self._clock.now(), only=self._places())
+        )
         now = self._clock.now()
         # Never a hot loop, should `pull` and `next_due` see the same line differently for a moment.
         again = max(min(due or now + LOOK_AGAIN, now + LOOK_AGAIN), now + timedelta(milliseconds=50))
         await first_of(self.woken.wait(), self._clock.sleep_until(again))
+
+    def _places(self) -> Collection[ConversationId]:
+        return self._adapter.places() if isinstance(self._adapter, HasPlaces) else ()
 
     async def _conversation(self, delivery: Delivery) -> None:
         following: Delivery | None = delivery

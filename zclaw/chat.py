@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from prompt_toolkit import PromptSession
 
-from bots.console import ConsoleAdapter
+from bots.console import ConsoleAdapter, place
 from kernel import config
 from kernel.access import CONSOLE
 from kernel.chat import Sender
@@ -24,6 +24,7 @@ from kernel.settings import CommonSettings, Language
 from kernel.stores.redis.stores import open_stores
 from kernel.texts import say
 from zclaw.join import Joined, join
+from zclaw.terminals import Terminal, open_terminal
 from zclaw.wiring.bots import driver
 from zclaw.wiring.parts import process_name
 
@@ -33,12 +34,16 @@ def run(argv: Sequence[str]) -> int:
     argparse.ArgumentParser(prog="zclaw chat", description="Talk to zclaw in this terminal.").parse_args(argv)
     given = config.read()
     settings = given.settings(CommonSettings)
-    with join(given) as joined, (joined.folder.logs / "chat.log").open("a") as log:
+    with (
+        join(given) as joined,
+        open_terminal(joined.folder) as terminal,
+        (joined.folder.logs / "chat.log").open("a") as log,
+    ):
         set_up(settings.log.value, config.secret_values(settings), log)
-        return asyncio.run(_talk(joined, settings))
+        return asyncio.run(_talk(joined, terminal, settings))
 
 
-async def _talk(joined: Joined, settings: CommonSettings) -> int:
+async def _talk(joined: Joined, terminal: Terminal, settings: CommonSettings) -> int:
     clock = SystemClock()
     language = _language(settings.lang)
     stores = await open_stores(joined.url, clock)
@@ -48,6 +53,8 @@ async def _talk(joined: Joined, settings: CommonSettings) -> int:
         sender=Sender(getpass.getuser(), getpass.getuser(), language=None, zone=settings.timezone.key),
         language=language,
         session=PromptSession() if sys.stdin.isatty() else None,
+        conversation=place(terminal.number),
+        deserted=lambda: [place(number) for number in terminal.closed_ones()],
     )
     try:
         await driver(adapter, stores, settings, clock).run()

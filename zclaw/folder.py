@@ -37,6 +37,10 @@ class DataFolder:
         """Shared by the open terminals; alone in the hands of a supervisor that ends because none is left."""
         return self.root / "locks" / "terminals"
 
+    def terminal_lock(self, number: int) -> Path:
+        """Held by the `number`-th of the terminals that are open at the same time, from 1."""
+        return self.root / "locks" / f"terminal-{number}"
+
     @property
     def stop_request(self) -> Path:
         """Exists from `zclaw down` until the supervisor has seen it; no process id that may be someone else's."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -39,14 +39,16 @@ class Outbox(Protocol):
     async def add(self, outbound: Outbound, *, now: datetime) -> None:
         """Append something that belongs to no commit (a stranger's refusal, a `parked` notice)."""
 
-    async def pull(self, platform: str, holder: str, *, now: datetime) -> Delivery | None:
+    async def pull(
+        self, platform: str, holder: str, *, now: datetime, only: Collection[ConversationId] = ()
+    ) -> Delivery | None:
         """Lease the next conversation of the platform with something to send, and give its head.
 
-        Conversations whose head is a reminder or a prompt go first.
+        Conversations whose head is a reminder or a prompt go first. `only` names those that may be sent to; empty: all.
         """
 
-    async def next_due(self, platform: str, *, now: datetime) -> datetime | None:
-        """When the earliest unleased delivery may be sent; may lie in the past."""
+    async def next_due(self, platform: str, *, now: datetime, only: Collection[ConversationId] = ()) -> datetime | None:
+        """When the earliest unleased delivery may be sent, to `only` these conversations; may lie in the past."""
 
     async def split(self, delivery: Delivery, parts: Sequence[str], *, now: datetime) -> Delivery:
         """Record how it is split, before the first part is sent."""

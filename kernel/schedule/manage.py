@@ -1,43 +1,44 @@
-"""Recognises words that manage existing reminders: cancel, list, pause, or change them."""
+"""Recognises words that manage existing reminders: cancel, list or pause them; moving one is left to the model."""
 
 from __future__ import annotations
 
 from kernel.schedule.clocks import at
+from kernel.schedule.overviews import wants_overview
+from kernel.schedule.things import first_of_weight, is_thing
 from kernel.schedule.tokens import Kind, Token, words
 from kernel.schedule.values import Manage
 
 K = Kind
 
-_THINGS = frozenset(
+_LONGEST = 40
+"""Tokens that are looked at: who manages reminders says so at once."""
+
+_FOR_NOW = frozenset(words("先别 先不要 先不用 暂停"))
+_BRIEF = frozenset(words("今天 明天 本周 这周 下周 until for today tomorrow 期间 一阵子 一段时间 weekend"))
+_HOW = frozenset(words("怎么 怎样 如何 为什么 为啥 为何 怎么办 怎么样 why how 点解 会不会 要不要 是不是"))
+_OPEN_QUESTIONS = frozenset(words("什么 啥 谁 哪 哪里 几时 多久 何时 what who when which where whether did does was were"))
+"""A sentence that asks one of these is no order to cancel."""
+_OFF_EN = frozenset(
     words(
-        "提醒 闹钟 闹铃 定时 定时任务 定时提醒 倒计时 计时器 定时器 提醒事项 闹表 计时 日程 "
-        "reminder reminders alarm alarms timer timers remind countdown"
+        "ditch nix axe trash undo revoke void wipe purge terminate abort deactivate forget unset discard "
+        "eliminate end lose strike toss"
     )
 )
-_MADE = frozenset(words("了 过 好 的"))
-_BEING = frozenset(words("are is alarms reminders timers"))
-"""Before "set" they speak of what exists (which alarms are set, any alarms set)."""
-_FOR_NOW = frozenset(words("先别 先不要 先不用 暂停"))
-_BRIEF = frozenset(words("今天 明天 本周 这周 下周 until for today tomorrow"))
-
-
-def _is_thing(tokens: list[Token], i: int) -> bool:
-    """A reminder as a thing: 提醒 not followed by the person it would remind."""
-    token = tokens[i]
-    if (token.kind is K.ASK and token.word in ("提醒", "remind")) or token.kind is K.NOUN or token.word in _THINGS:
-        return at(tokens, i + 1).kind not in (K.ME, K.MENTION, K.PERSON, K.YOU) or token.kind is K.NOUN
-    return False
+"""Verbs that put an end to a reminder where they open the sentence."""
+_REST_EN = frozenset(words("skip rest freeze suspend hush quiet"))
+"""Likewise verbs that let one rest."""
+_SENDING = frozenset(words("发 推 推送 发送 弹 响 叫 通知 报 播报 sending send showing ringing"))
 
 
 def managed(tokens: list[Token]) -> Manage | None:
     """What the message wants done with reminders that exist; None when nothing."""
-    head = [t for t in tokens if t.kind is not K.MENTION][:40]
+    head = [t for t in tokens if t.kind is not K.MENTION][:_LONGEST]
     if any(t.kind is K.QUESTION and t.word in _HOW and at(head, n + 1).word != "many" for n, t in enumerate(head)):
         return None
-    negated = _refused(head)
-    if negated:
-        return negated
-    things = [i for i in range(len(head)) if _is_thing(head, i)]
+    refused = _refused(head)
+    if refused:
+        return refused
+    things = [i for i in range(len(head)) if is_thing(head, i)]
     if not things:
         return _bare(head)
     asking = next(
@@ -45,22 +46,101 @@ def managed(tokens: list[Token]) -> Manage | None:
             i
             for i, t in enumerate(head)
             if t.kind in (K.ASK, K.CALL) and at(head, i + 1).kind in (K.ME, K.MENTION, K.PERSON)
+            if not _is_particle(head, i + 1)
         ),
         None,
     )
-    for kind, manage in ((K.PAUSE, Manage.PAUSE), (K.CANCEL, Manage.CANCEL)):
-        for i, token in enumerate(head):
-            off = (
-                kind is K.CANCEL
-                and token.word in ("turn", "switch", "shut")
-                and "off" in (at(head, i + 1).word, at(head, len(head) - 1).word)
-            )
-            off |= kind is K.CANCEL and token.word == "get" and at(head, i + 1).word == "rid"
-            if (token.kind is kind or off) and (asking is None or i < asking) and _acts_on(head, i, things):
-                return manage
-    if asking is None and _let_go(head):
+    acted = _acted(head, things, asking)
+    if acted:
+        return acted
+    return Manage.LIST if wants_overview(head, asking) else None
+
+
+def _is_particle(tokens: list[Token], i: int) -> bool:
+    """删咗个食药提醒佢: the last word stands for the reminder, for nobody."""
+    return tokens[i].word == "他" and all(t.kind in (K.PUNCT, K.FILLER) for t in tokens[i + 1 :])
+
+
+def _acted(tokens: list[Token], things: list[int], asking: int | None) -> Manage | None:
+    """What a verb does with the things."""
+    if any(t.word in _OPEN_QUESTIONS and t.kind is K.QUESTION for t in tokens):
+        return None
+    for verbs, manage in ((_rests, Manage.PAUSE), (_ends, Manage.CANCEL)):
+        for i in range(len(tokens)):
+            if verbs(tokens, i) and (asking is None or i < asking) and _acts_on(tokens, i, things):
+                return Manage.PAUSE if manage is Manage.CANCEL and _is_lifted(tokens, i) else manage
+    if _unwanted(tokens, things):
+        return Manage.PAUSE if _is_brief(tokens) else Manage.CANCEL
+    if asking is None and _let_go(tokens):
         return Manage.CANCEL
-    return _listed(head, asking)
+    return None
+
+
+def _rests(tokens: list[Token], i: int) -> bool:
+    token = tokens[i]
+    if token.kind is K.PAUSE:
+        follow = at(tokens, i + 1)
+        lasting = follow.kind in (K.NUM, K.FEW, K.HALF, K.UNTIL) or follow.word in ("一下", "到", "一停")
+        return token.word != "停" or lasting or at(tokens, i - 1).word == "先"
+    return token.word in _REST_EN and i == first_of_weight(tokens)
+
+
+def _ends(tokens: list[Token], i: int) -> bool:
+    token = tokens[i]
+    if token.kind is K.CANCEL:
+        return True
+    if token.word in ("turn", "switch", "shut"):
+        return "off" in (at(tokens, i + 1).word, *(t.word for t in tokens[-4:]))
+    if token.word == "get":
+        return at(tokens, i + 1).word == "rid"
+    if i != first_of_weight(tokens):
+        return False
+    return token.word in _OFF_EN or (token.word == "never" and at(tokens, i + 1).word == "mind")
+
+
+def _is_lifted(tokens: list[Token], i: int) -> bool:
+    """turn off all alarms until Monday, 关掉提醒到周一: an end that is to end itself."""
+    loose = tokens[i].word in ("turn", "switch", "shut", "stop", "停掉", "关掉", "关", "停了", "关了", "停止", "关闭")
+    return loose and any(
+        t.kind is K.UNTIL or (t.word == "for" and at(tokens, k + 1).kind in (K.NUM, K.NEXT, K.GLUE))
+        for k, t in enumerate(tokens)
+        if k > i
+    )
+
+
+def _acts_on(tokens: list[Token], i: int, things: list[int]) -> bool:
+    """The verb stands before or after the thing with no past mark and no third person beside it."""
+    if at(tokens, i - 1).kind is K.DONE or at(tokens, i - 1).word in ("已", "被", "没", "i", "已经", "不想", "not"):
+        return False
+    first = next((t for t in tokens if t.kind not in (K.FILLER, K.POLITE, K.PUNCT, K.HELP)), None)
+    if first is not None and first.kind is K.PERSON:
+        return False
+    made = next((k for k, t in enumerate(tokens) if t.kind is K.CREATE and t.n == 0 and k < things[0]), None)
+    if made is not None and things[0] < i and at(tokens, made + 1).word in ("a", "an", "个", "一个"):
+        return False  # set a reminder to cancel the gym
+    if tokens[0].word in ("i", "我") and at(tokens, i).word.endswith("了") and len(tokens) > 2:
+        return at(tokens, len(tokens) - 1).word in ("吧",) or tokens[-1].kind is K.FILLER
+    return bool(things)
+
+
+def _unwanted(tokens: list[Token], things: list[int]) -> bool:
+    """I don't need the gym reminder any more; no reminders today; 不要再发天气提醒了."""
+    thing = things[0]
+    for i, token in enumerate(tokens[:thing]):
+        if token.kind is not K.NOT:
+            longer = token.word == "no" and at(tokens, i + 1).word == "longer"
+            if not longer:
+                continue
+        k = i + 1
+        while at(tokens, k).kind in (K.FILLER, K.HABIT, K.DAILY) or at(tokens, k).word in ("再", "longer", "ever"):
+            if at(tokens, k).word in ("need", "want", "like"):
+                return at(tokens, k + 1).word not in ("a", "an", "to")
+            k += 1
+        if at(tokens, k).word in _SENDING and k < thing and at(tokens, k).word[0] > "z":
+            return True
+        if token.word == "no" and i == first_of_weight(tokens):
+            return _is_brief(tokens) or at(tokens, k).word == "more"
+    return False
 
 
 def _let_go(tokens: list[Token]) -> bool:
@@ -69,27 +149,13 @@ def _let_go(tokens: list[Token]) -> bool:
     while end and tokens[end - 1].kind in (K.PUNCT, K.FILLER, K.NOT):
         end -= 1
     tail = [t.word for t in tokens[end:]]
-    refused = any(each in ("不用", "不要", "不需要", "不必") for each in tail) and "了" in tail
+    refused = any(each in ("不用", "不要", "不需要", "不必", "唔使", "唔要") for each in tail) and "了" in tail
     return refused or (at(tokens, end - 1).word == "算" and "了" in tail)
 
 
-_HOW = frozenset(words("怎么 怎样 如何 为什么 为啥 为何 怎么办 怎么样 why how 点解 会不会 要不要 是不是"))
-
-
-def _acts_on(tokens: list[Token], i: int, things: list[int]) -> bool:
-    """The verb stands before or after the thing with no past mark and no third person beside it."""
-    if at(tokens, i - 1).kind is K.DONE or at(tokens, i - 1).word in ("已", "被", "没", "i", "已经"):
-        return False
-    first = next((t for t in tokens if t.kind not in (K.FILLER, K.POLITE, K.PUNCT, K.HELP)), None)
-    if first is not None and first.kind is K.PERSON:
-        return False
-    if tokens[0].word in ("i", "我") and at(tokens, i).word.endswith("了") and len(tokens) > 2:
-        return at(tokens, len(tokens) - 1).word in ("吧",) or tokens[-1].kind is K.FILLER
-    return bool(things)
-
-
-_SKIPPED_WORDS = frozenset(words("再 每天 老 天天 me 给我"))
-_REMINDING = frozenset(words("reminding pinging nudging alerting notifying"))
+_SKIPPED_WORDS = frozenset(words("再 每天 老 天天 me 给我 总 总是"))
+_REMINDING = frozenset(words("reminding pinging nudging alerting notifying bugging messaging texting telling waking"))
+_BETWEEN = frozenset({K.NUM, K.UNIT, K.POINT, K.CLOCK, K.DAY, K.PERIOD, K.WEEKDAY, K.EVERY, K.DAILY, K.OF, K.NEXT})
 
 
 def _refused(tokens: list[Token]) -> Manage | None:
@@ -116,6 +182,8 @@ def _refused_verb(tokens: list[Token], i: int) -> int:
     if not chinese:
         return k
     far = next((n for n in range(k, min(k + 9, len(tokens))) if tokens[n].kind in (K.PUNCT, K.ASK, K.CALL)), k)
+    if tokens[i].kind is K.CANCEL and any(t.kind not in _BETWEEN for t in tokens[k:far]):
+        return k  # 删除文件会提醒我吗
     return far if at(tokens, far).kind in (K.ASK, K.CALL) and at(tokens, far + 1).kind is K.ME else k
 
 
@@ -131,8 +199,10 @@ def _is_brief(tokens: list[Token]) -> bool:
     """For today, this week, three days: a pause, no end."""
     return any(
         t.word in _BRIEF
-        or t.kind in (K.DAY, K.NEXT)
+        or t.kind in (K.DAY, K.NEXT, K.HOLIDAY)
         or "这两天" in t.word
+        or t.word == "tonight"
+        or (t.kind is K.PERIOD and t.n == 2)
         or (t.kind is K.NUM and at(tokens, n + 1).kind is K.UNIT)
         for n, t in enumerate(tokens)
     )
@@ -141,7 +211,7 @@ def _is_brief(tokens: list[Token]) -> bool:
 def _is_about_time(tokens: list[Token]) -> bool:
     """别叫我 alone is talk; with getting up, a day or "again" it is about an alarm."""
     return any(
-        t.kind in (K.DAY, K.DAILY, K.POINT, K.CLOCK)
+        t.kind in (K.DAY, K.DAILY, K.POINT, K.CLOCK, K.WEEKEND)
         or t.word in ("起床", "起来", "起身", "了")
         or t.word.endswith("再")
         for t in tokens
@@ -149,50 +219,12 @@ def _is_about_time(tokens: list[Token]) -> bool:
 
 
 def _bare(tokens: list[Token]) -> Manage | None:
-    """unschedule the Friday report: a verb that can only mean reminders."""
-    first = next((t for t in tokens if t.kind not in (K.FILLER, K.POLITE, K.PUNCT)), None)
-    return Manage.CANCEL if first is not None and first.word == "unschedule" else None
-
-
-def _listed(tokens: list[Token], asking: int | None) -> Manage | None:
-    if asking is not None:
-        told = tokens[0].word in ("list", "show") and at(tokens, asking + 2).word in ("about", "of")
-        return Manage.LIST if told else None
-    which = any(
-        t.word in ("哪些", "什么", "几个", "有哪些", "有什么", "多少个", "几条", "哪几个", "啥") for t in tokens
-    )
-    makes = any(
-        t.kind is K.CREATE
-        and t.word not in ("new", "book", "start")
-        and at(tokens, n + 1).word not in _MADE
-        and at(tokens, n - 1).word not in _BEING
-        for n, t in enumerate(tokens)
-    )
-    if makes:
-        return None
-    english = any(t.word in ("reminder", "reminders", "alarm", "alarms", "timer", "timers") for t in tokens)
-    words = {t.word for t in tokens}
-    if english and words & {"no"} and "more" in words:
+    """unschedule the Friday report; mute the standup pings: verbs that can only mean reminders."""
+    first = first_of_weight(tokens)
+    verb = at(tokens, first)
+    if verb.word == "unschedule":
         return Manage.CANCEL
-    if english:
-        first = next((t.word for t in tokens if t.kind not in (K.FILLER, K.POLITE, K.PUNCT)), "")
-        mine = words & {"my", "i", "me", "active", "all", "pending", "have", "upcoming", "scheduled"}
-        if first in ("list", "show", "display", "view", "see") and words & {"reminders", "alarms", "timers"}:
-            return Manage.LIST
-        if (
-            first in ("what", "which", "any", "do", "how", "what's", "whats")
-            and (mine or first in ("any", "which"))
-            and words & {"reminders", "alarms", "timers", "list"}
-            and (words & {"are", "have"} or not words & {"set", "miss", "missed"})
-        ):
-            return Manage.LIST
-        return None
-    if (
-        any(t.kind is K.LIST for t in tokens)
-        or words & {"几个", "几条", "清单"}
-        or any(t.kind is K.FEW for t in tokens)
-    ):
-        return Manage.LIST
-    if which and words & {"有", "我", "现在", "还有"}:
-        return Manage.LIST
-    return None
+    pings = any(t.word in ("pings", "nudges", "notifications", "alerts") for t in tokens)
+    if pings and verb.kind is K.PAUSE:
+        return Manage.PAUSE
+    return Manage.CANCEL if pings and verb.kind is K.CANCEL else None

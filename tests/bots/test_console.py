@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -14,10 +15,11 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output.plain_text import PlainTextOutput
 
-from bots.console import CONVERSATION, ConsoleAdapter, plain
+from bots.console import ConsoleAdapter, place, plain
 from kernel.chat import (
     ButtonPress,
     Choice,
+    ConversationId,
     Inbound,
     MessageRef,
     Notice,
@@ -31,12 +33,23 @@ from kernel.ports import Clock
 from tests.twins.clock import JumpingClock
 
 ME = Sender("me")
+CONVERSATION = place(1)
 CARD = Prompt(CONVERSATION, "⏰ **查房**", "tok", (Choice("done", "完成"), Choice("snooze", "稍后 10 分钟")))
 PLACE = MessageRef(CONVERSATION, "1")
 
 
-def console(clock: Clock, session: PromptSession[str] | None = None) -> ConsoleAdapter:
-    return ConsoleAdapter(clock=clock, process="p1", sender=ME, language="zh", session=session)
+def console(
+    clock: Clock, session: PromptSession[str] | None = None, deserted: Sequence[ConversationId] = ()
+) -> ConsoleAdapter:
+    return ConsoleAdapter(
+        clock=clock,
+        process="p1",
+        sender=ME,
+        language="zh",
+        session=session,
+        conversation=CONVERSATION,
+        deserted=lambda: deserted,
+    )
 
 
 async def run_piped(
@@ -103,7 +116,7 @@ async def test_a_pipe_that_nobody_answers_ends_after_a_minute(monkeypatch: pytes
     assert took == timedelta(seconds=60)
 
 
-async def test_a_number_presses_the_choice_of_the_newest_prompt(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_number_presses_the_choice_it_was_given_to(capsys: pytest.CaptureFixture[str]) -> None:
     adapter = console(JumpingClock())
     assert isinstance(adapter._inbound("1"), UserMessage)
 
@@ -117,27 +130,62 @@ async def test_a_number_presses_the_choice_of_the_newest_prompt(capsys: pytest.C
     assert isinstance(adapter._inbound("²"), UserMessage)
 
 
-async def test_after_a_prompt_is_closed_numbers_are_words_again(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_button_that_is_gone_says_so_until_something_else_was_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     adapter = console(JumpingClock())
     await adapter.send(CARD, CARD.text, key="k", is_doubtful=False, is_last=True)
 
     await adapter.close(PromptClosed(CONVERSATION, "tok", "✅", (Choice("undo", "撤销"),)), PLACE)
-    press = adapter._inbound("1")
+    press = adapter._inbound("3")
     await adapter.close(PromptClosed(CONVERSATION, "tok", "没了"), PLACE)
 
     assert isinstance(press, ButtonPress)
     assert press.choice == "undo"
+    assert adapter._inbound("1") is None
+    assert capsys.readouterr().out.splitlines()[2:] == ["✅", "[3] 撤销", "没了", "这个按钮已经失效了。"]
+    await adapter.send(Reply(CONVERSATION, "1 or 2?"), "1 or 2?", key="k", is_doubtful=False, is_last=True)
     assert isinstance(adapter._inbound("1"), UserMessage)
-    assert capsys.readouterr().out.splitlines()[2:] == ["✅", "[1] 撤销", "没了"]
 
 
-async def test_closing_an_older_prompt_leaves_the_newest_ones_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_button_that_is_gone_is_refused_in_the_language_of_its_prompt(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    adapter = console(JumpingClock())
+    await adapter.send(replace(CARD, language="en"), "stretch", key="k", is_doubtful=False, is_last=True)
+    await adapter.close(PromptClosed(CONVERSATION, "tok", "done"), PLACE)
+
+    adapter._inbound("2")
+
+    assert capsys.readouterr().out.splitlines()[-1] == "This button no longer works."
+
+
+async def test_an_older_prompt_can_still_be_pressed_when_others_came_after_it() -> None:
     adapter = console(JumpingClock())
     await adapter.send(CARD, CARD.text, key="k", is_doubtful=False, is_last=True)
+    await adapter.send(replace(CARD, token="new"), CARD.text, key="k", is_doubtful=False, is_last=True)
 
-    await adapter.close(PromptClosed(CONVERSATION, "other", "没了"), PLACE)
+    older, newer = adapter._inbound("2"), adapter._inbound("3")
 
-    assert isinstance(adapter._inbound("1"), ButtonPress)
+    assert isinstance(older, ButtonPress)
+    assert isinstance(newer, ButtonPress)
+    assert [(older.token, older.choice), (newer.token, newer.choice)] == [("tok", "snooze"), ("new", "done")]
+
+
+async def test_what_falls_due_in_a_closed_terminal_is_shown_and_answered_here_but_never_in_a_pipe() -> None:
+    with create_pipe_input() as keys, create_app_session(input=keys, output=PlainTextOutput(io.StringIO())):
+        adapter = console(JumpingClock(), PromptSession(), [place(2)])
+    theirs = replace(CARD, conversation=place(2))
+
+    await adapter.send(theirs, CARD.text, key="k", is_doubtful=False, is_last=True)
+
+    press = adapter._inbound("1")
+    said = adapter._inbound("hello")
+    assert press is not None
+    assert said is not None
+    assert (press.conversation, said.conversation) == (place(2), place(1))
+    assert tuple(adapter.places()) == (place(1), place(2))
+    assert tuple(console(JumpingClock(), None, [place(2)]).places()) == (place(1),)
 
 
 async def test_a_notice_is_printed_and_an_empty_one_is_not(capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,13 +200,19 @@ async def test_a_notice_is_printed_and_an_empty_one_is_not(capsys: pytest.Captur
 def test_events_differ_also_from_those_of_an_earlier_process_of_that_name() -> None:
     clock = JumpingClock()
     adapter = console(clock)
-    events = {adapter._inbound("a").event for _ in range(5)}
+    events = {_event(adapter) for _ in range(5)}
 
     clock.jump(timedelta(seconds=1))
     later = console(clock)
-    events |= {later._inbound("a").event for _ in range(5)}
+    events |= {_event(later) for _ in range(5)}
 
     assert len(events) == 10
+
+
+def _event(adapter: ConsoleAdapter) -> str:
+    said = adapter._inbound("a")
+    assert said is not None
+    return said.event
 
 
 @pytest.mark.parametrize(

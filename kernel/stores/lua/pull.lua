@@ -1,7 +1,10 @@
--- platform, holder, now, lease, ticket -> false, or the head of the line that waits longest, prior ones first
+-- platform, holder, now, lease, ticket, conversations that may be pulled (none: all)
+-- -> false, or the head of the line that waits longest, prior ones first
 --
 -- The ticket names this call: when its answer was lost, the same call gives the same line, which nobody else may send.
 local platform, holder, now, lease, ticket = take(), take(), take_number(), take_number(), take()
+local allowed = {}
+for _ = 1, take_number() do allowed[take()] = true end
 local pulled = K.pulled .. platform .. ':' .. holder
 
 local told = redis.call('GET', pulled)
@@ -14,8 +17,16 @@ if told then
   end
 end
 
-local c = redis.call('ZRANGE', K.oxfirst .. platform, '-inf', num(now), 'BYSCORE', 'LIMIT', 0, 1)[1]
-  or redis.call('ZRANGE', K.oxready .. platform, '-inf', num(now), 'BYSCORE', 'LIMIT', 0, 1)[1]
+local function first_of(lines)
+  if not next(allowed) then
+    return redis.call('ZRANGE', lines .. platform, '-inf', num(now), 'BYSCORE', 'LIMIT', 0, 1)[1]
+  end
+  for _, c in ipairs(redis.call('ZRANGE', lines .. platform, '-inf', num(now), 'BYSCORE')) do
+    if allowed[c] then return c end
+  end
+end
+
+local c = first_of(K.oxfirst) or first_of(K.oxready)
 if not c then return false end
 local fence = redis.call('HINCRBY', K.o .. c, 'fence', 1)
 redis.call('HSET', K.o .. c, 'holder', holder, 'until', num(now + lease))

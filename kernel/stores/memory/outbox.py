@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -24,13 +24,15 @@ class MemoryOutbox:
         self._memory.here()
         self._memory.append((outbound,), now)
 
-    async def pull(self, platform: str, holder: str, *, now: datetime) -> Delivery | None:
+    async def pull(
+        self, platform: str, holder: str, *, now: datetime, only: Collection[ConversationId] = ()
+    ) -> Delivery | None:
         """See `Outbox.pull`."""
         self._memory.here()
         free = [
             (not line.is_prior, line.free_at, conversation)
-            for conversation, line in self._memory.lines.items()
-            if conversation.platform == platform and line.free_at is not None and line.free_at <= now
+            for conversation, line in self._lines(platform, only)
+            if line.free_at is not None and line.free_at <= now
         ]
         if not free:
             return None
@@ -39,11 +41,21 @@ class MemoryOutbox:
         line.holder, line.until = holder, now + LEASE
         return self._head(line)
 
-    async def next_due(self, platform: str, *, now: datetime) -> datetime | None:  # noqa: ARG002  (the port's)
+    async def next_due(
+        self,
+        platform: str,
+        *,
+        now: datetime,  # noqa: ARG002  (the port's)
+        only: Collection[ConversationId] = (),
+    ) -> datetime | None:
         """See `Outbox.next_due`."""
         self._memory.here()
-        lines = [line for where, line in self._memory.lines.items() if where.platform == platform]
+        lines = [line for _, line in self._lines(platform, only)]
         return min((line.free_at for line in lines if line.free_at is not None), default=None)
+
+    def _lines(self, platform: str, only: Collection[ConversationId]) -> list[tuple[ConversationId, Line]]:
+        lines = self._memory.lines.items()
+        return [(where, line) for where, line in lines if where.platform == platform and (not only or where in only)]
 
     async def split(self, delivery: Delivery, parts: Sequence[str], *, now: datetime) -> Delivery:
         """See `Outbox.split`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -43,33 +43,50 @@ class RedisOutbox:
             *outbound_arguments(outbound),
         )
 
-    async def pull(self, platform: str, holder: str, *, now: datetime) -> Delivery | None:
+    async def pull(
+        self, platform: str, holder: str, *, now: datetime, only: Collection[ConversationId] = ()
+    ) -> Delivery | None:
         """See `Outbox.pull`."""
+        places = [conversation_piece(conversation) for conversation in only]
         while True:
-            head = await self._pull(platform, holder, now)
+            head = await self._pull(platform, holder, now, places)
             if head is None:
                 return None
             if (delivery := await self._opened(head, holder)) is not None:
                 return delivery
 
-    async def _pull(self, platform: str, holder: str, now: datetime) -> object:
+    async def _pull(self, platform: str, holder: str, now: datetime, places: Sequence[str]) -> object:
         ticket = self._unanswered.pop(platform, None) or token_hex(8)
         try:
+            stamp = rules.stamp(now)
             return await self._server.run(
-                "pull", encoded(platform), encoded(holder), rules.stamp(now), LEASE_US, ticket
+                "pull", encoded(platform), encoded(holder), stamp, LEASE_US, ticket, len(places), *places
             )
         except (RetryLater, asyncio.CancelledError):
             self._unanswered[platform] = ticket
             raise
 
-    async def next_due(self, platform: str, *, now: datetime) -> datetime | None:  # noqa: ARG002  (the port's)
+    async def next_due(
+        self,
+        platform: str,
+        *,
+        now: datetime,  # noqa: ARG002  (the port's)
+        only: Collection[ConversationId] = (),
+    ) -> datetime | None:
         """See `Outbox.next_due`."""
-        piece = encoded(platform)
+        places = [conversation_piece(conversation) for conversation in only]
         async with answering(), self._server.client.pipeline(transaction=False) as batch:
-            batch.zrange(keys.OUT_FIRST.head + piece, 0, 0, withscores=True)
-            batch.zrange(keys.OUT_READY.head + piece, 0, 0, withscores=True)
+            for lines in (keys.OUT_FIRST.head + encoded(platform), keys.OUT_READY.head + encoded(platform)):
+                if places:
+                    batch.zmscore(lines, places)
+                else:
+                    batch.zrange(lines, 0, 0, withscores=True)
             found = await batch.execute()
-        return min((rules.instant(int(first[0][1])) for first in found if first), default=None)
+        if places:
+            scores = [score for scored in found for score in scored if score is not None]
+        else:
+            scores = [first[0][1] for first in found if first]
+        return rules.instant(int(min(scores))) if scores else None
 
     async def split(self, delivery: Delivery, parts: Sequence[str], *, now: datetime) -> Delivery:
         """See `Outbox.split`."""

@@ -15,6 +15,7 @@ from kernel.stores.stores import Stores
 from tests.kernel.stores.words import HERE, MINUTE, SECOND, THERE, closed, kept, prompt, record, reply
 from tests.twins.clock import JumpingClock
 
+ELSEWHERE = ConversationId("telegram", "77")
 SLACK = ConversationId("slack", "C1", "1764464400.000100")
 
 
@@ -67,6 +68,25 @@ async def test_platforms_have_outboxes_of_their_own(stores: Stores, clock: Jumpi
 
     assert await stores.outbox.pull("telegram", "a1", now=clock.now()) is None
     assert (await pulled(stores, clock, platform="slack")).outbound == reply(where=SLACK)
+
+
+async def test_who_may_send_to_some_conversations_pulls_no_others(stores: Stores, clock: JumpingClock) -> None:
+    await add(stores, clock, prompt())
+    clock.jump(SECOND)
+    await add(stores, clock, reply(where=THERE))
+    outbox, now = stores.outbox, clock.now()
+
+    assert await outbox.next_due("telegram", now=now) == now - SECOND
+    assert await outbox.next_due("telegram", now=now, only=[THERE]) == now
+    assert await outbox.next_due("telegram", now=now, only=[ELSEWHERE]) is None
+    assert await outbox.pull("telegram", "a1", now=now, only=[ELSEWHERE]) is None
+    theirs = await outbox.pull("telegram", "a1", now=now, only=[ELSEWHERE, THERE])
+    assert theirs is not None
+    assert theirs.outbound == reply(where=THERE)
+    assert await outbox.pull("telegram", "a2", now=now, only=[THERE]) is None
+    prior = await outbox.pull("telegram", "a2", now=now, only=[HERE, THERE])
+    assert prior is not None
+    assert prior.outbound == prompt()
 
 
 async def test_a_prompt_goes_before_older_replies_of_other_chats(stores: Stores, clock: JumpingClock) -> None:

@@ -1,0 +1,43 @@
+"""Tells where a message speaks of a reminder as a thing (那个提醒, my 6am alarm), not of reminding somebody."""
+
+from __future__ import annotations
+
+from kernel.schedule.clocks import at
+from kernel.schedule.tokens import Kind, Token, words
+
+K = Kind
+
+NAMES = frozenset(
+    words(
+        "提醒 闹钟 闹铃 定时 定时任务 定时提醒 倒计时 计时器 定时器 提醒事项 闹表 计时 日程 "
+        "reminder reminders alarm alarms timer timers remind countdown"
+    )
+)
+_OPENING = frozenset({K.FILLER, K.POLITE, K.PUNCT, K.HELP, K.YOU, K.QUOTE})
+
+
+def is_thing(tokens: list[Token], i: int) -> bool:
+    """A reminder as a thing: 提醒 followed neither by the person it would remind nor by what it would say."""
+    token, follow = tokens[i], at(tokens, i + 1)
+    if token.kind is K.NOUN:
+        return True
+    if token.word not in NAMES:
+        return False
+    if follow.kind in (K.ME, K.MENTION, K.YOU):
+        return False
+    if follow.kind is K.PERSON:
+        return follow.word == "他" and all(t.kind in (K.PUNCT, K.FILLER) for t in tokens[i + 2 :])
+    if follow.kind is K.TEXT and follow.start == token.end and token.word == "提醒":
+        before = at(tokens, i - 1)
+        return before.kind in (K.OF, K.UNIT, K.TEXT, K.NEXT, K.NOUN) or before.word in ("那个", "这个", "那条", "这条")
+    return True
+
+
+def first_of_weight(tokens: list[Token]) -> int:
+    """The place of the first token that is no greeting, politeness or helper (please, can you, I'd like to)."""
+    i = 0
+    while i < len(tokens) and (tokens[i].kind in _OPENING or tokens[i].word in ("i", "to", "i'd", "just", "let's")):
+        if tokens[i].word == "need" and tokens[i - 1].kind is K.NOT:
+            break
+        i += 1
+    return i
