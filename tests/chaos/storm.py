@@ -112,6 +112,10 @@ class Storm:
                 self._outside.lay(fate, 1)
             self._talk()
         deadline = time.time() + 120
+        while self._freezes() < plan.freezes and time.time() < deadline:
+            # An order dies with the process that it was given to.
+            self._outside.order(self._dice.choice(self._processes.awake), "freeze")
+            self._pause(2.0)
         while time.time() < deadline and (
             any(self._outside.left(point) for point in POINTS)
             or self._processes.frozen
@@ -122,6 +126,9 @@ class Storm:
         # What nobody came to must not go on killing while the last answers are awaited.
         for point in POINTS:
             self._outside.clear(point)
+
+    def _freezes(self) -> int:
+        return sum(fate == "freeze" for _, fate, _, _ in self._outside.fates())
 
     def _pause(self, seconds: float) -> None:
         until = time.time() + seconds
@@ -170,7 +177,7 @@ class Storm:
         return Report(
             messages=len(self._said),
             kills=Counter(point for _, fate, point, _ in fates if fate == "kill"),
-            freezes=sum(fate == "freeze" for _, fate, _, _ in fates),
+            freezes=self._freezes(),
             lost=sorted(set(self._said) - set(self._answered)),
             parked=sum(count for text, count in seen.items() if "put it aside" in text or "放到一边" in text),
             repeated_effects=[effect for effect, count in effects.items() if count > 1],
