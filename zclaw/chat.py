@@ -39,6 +39,9 @@ def run(argv: Sequence[str]) -> int:
         open_terminal(joined.folder) as terminal,
         (joined.folder.logs / "chat.log").open("a") as log,
     ):
+        if joined.differing:
+            names = ", ".join(joined.differing)
+            sys.stderr.write(f"zclaw runs already, with other settings than {names} here. To use these: zclaw down\n")
         set_up(settings.log.value, config.secret_values(settings), log)
         return asyncio.run(_talk(joined, terminal, settings))
 

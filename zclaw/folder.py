@@ -42,6 +42,11 @@ class DataFolder:
         return self.root / "locks" / f"terminal-{number}"
 
     @property
+    def settings_record(self) -> Path:
+        """Digests of the settings that the supervisor runs with."""
+        return self.root / "locks" / "settings"
+
+    @property
     def stop_request(self) -> Path:
         """Exists from `zclaw down` until the supervisor has seen it; no process id that may be someone else's."""
         return self.root / "locks" / "stop"

@@ -21,6 +21,7 @@ from kernel.errors import OperatorError
 from zclaw.folder import DataFolder, open_folder
 from zclaw.locks import Lock, is_locked, share_lock
 from zclaw.roles import READY, TAKEN, command
+from zclaw.settings_record import differing
 from zclaw.store import READY_WITHIN_S, StoreUnusable, is_answering, store_url
 
 _POLL_S = 0.05
@@ -30,11 +31,13 @@ _SUPERVISOR = command("up", "--until-last-terminal")
 class Joined:
     """A terminal's part in a running installation; a context manager that leaves it."""
 
-    def __init__(self, folder: DataFolder, terminals: Lock, url: str) -> None:
+    def __init__(self, folder: DataFolder, terminals: Lock, url: str, differing: Sequence[str]) -> None:
         self.folder = folder
         """The installation's data folder."""
         self.url = url
         """Address of its store for redis clients."""
+        self.differing = differing
+        """Settings that we were given and that it does not run with, as the person wrote them."""
         self._terminals = terminals
 
     def is_supervised(self) -> bool:
@@ -66,12 +69,12 @@ def join(given: Given, supervisor: Sequence[str] = _SUPERVISOR) -> Joined:
         if not is_locked(folder.owner_lock):
             _start_supervisor(folder, given, supervisor)
         if settings.redis_url is not None:
-            return Joined(folder, terminals, settings.redis_url.reveal())
+            return Joined(folder, terminals, settings.redis_url.reveal(), differing(folder, given))
         _wait_for_store(folder)
     except BaseException:
         terminals.release()
         raise
-    return Joined(folder, terminals, store_url(folder))
+    return Joined(folder, terminals, store_url(folder), differing(folder, given))
 
 
 def _start_supervisor(folder: DataFolder, given: Given, supervisor: Sequence[str]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kernel.config import BotSettings, CommonSettings, Given, SchedulerSettings, WorkerSettings
 from kernel.errors import BadSettings, OperatorError, RetryLater
+from zclaw import settings_record
 from zclaw.folder import DataFolder, open_folder
 from zclaw.locks import try_lock
 from zclaw.store import AlreadyRunning, RunningStore, start_store, taken_line
@@ -49,6 +50,7 @@ def run(given: Given, *, until_last_terminal: bool = False, ready_fd: int | None
             return _run_without_store(given, settings.data_dir, until_last_terminal, told)
         with start_store(settings.data_dir) as store:
             roles = roles_for(given.with_redis_url(store.url))
+            settings_record.keep(store.folder, given)
             return _supervise(store.folder, store, roles, until_last_terminal, told)
     except AlreadyRunning:
         told(TAKEN)
@@ -66,6 +68,7 @@ def _run_without_store(given: Given, data_dir: Path, until_last_terminal: bool, 
     if owner is None:
         raise AlreadyRunning(taken_line(folder))
     try:
+        settings_record.keep(folder, given)
         return _supervise(folder, None, roles_for(given), until_last_terminal, told)
     finally:
         owner.release()
