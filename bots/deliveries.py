@@ -27,9 +27,10 @@ from bots.adapter import Adapter, AnswerLost, HasPlaces, Undeliverable, WrongTok
 from bots.lateness import with_lateness
 from bots.presses import Presses
 from bots.typing import Typing
-from bots.waiting import first_of, patiently, pause_after
+from bots.waiting import first_of
 from kernel.chat import ConversationId, MessageRef, Notice, Prompt, PromptClosed, Reply
 from kernel.errors import LeaseLost, RetryLater
+from kernel.patience import patiently, pause_after
 from kernel.ports import LEASE, Clock, Delivery, Outbox
 
 log = structlog.get_logger(__name__)

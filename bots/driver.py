@@ -12,9 +12,9 @@ from bots.deliveries import Deliveries
 from bots.entrance import Entrance
 from bots.presses import Presses
 from bots.typing import Typing
-from bots.waiting import patiently, pause_after
 from kernel.access import Access
 from kernel.errors import first_error
+from kernel.patience import patiently, pause_after
 from kernel.ports import Clock, Conversations, Outbox, People, Wakeups
 
 log = structlog.get_logger(__name__)

@@ -9,7 +9,6 @@ import structlog
 
 from bots.adapter import Adapter, HasTeam
 from bots.presses import Presses
-from bots.waiting import patiently, pause_after
 from kernel import texts
 from kernel.access import Access
 from kernel.chat import (
@@ -25,6 +24,7 @@ from kernel.chat import (
     command_of,
 )
 from kernel.errors import RetryLater, StoreRefuses
+from kernel.patience import patiently, pause_after
 from kernel.ports import Clock, Conversations, Outbox, People, Put, Wakeups
 
 log = structlog.get_logger(__name__)
@@ -100,7 +100,8 @@ class Entrance:
         )
         if isinstance(inbound, ButtonPress) and put is not Put.DUPLICATE:
             self._presses.arrived(inbound)
-        if put is Put.HINTED:
+        if put in (Put.HINTED, Put.DUPLICATE):
+            # A duplicate may be our own first try, whose answer was lost, and the hint with it.
             await self._hint()
 
     async def _refuse(self, inbound: UserMessage | ButtonPress) -> None:

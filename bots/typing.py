@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 import structlog
 
 from bots.adapter import Adapter
-from bots.waiting import first_of, patiently
+from bots.waiting import first_of
 from kernel.chat import ConversationId
 from kernel.errors import ZclawError
+from kernel.patience import patiently
 from kernel.ports import Clock, Outbox
 
 log = structlog.get_logger(__name__)

@@ -26,7 +26,7 @@ MIND = (
     *("loop", "tools", "workspace", "builtin", "approvals", "reminders", "commands", "access", "people"),
     *("prompts", "context", "usage", "skills", "hands", "reception", "changes", "endings"),
 )
-DOORS = ("providers", "stores", "mcp", "net", "children", "clock", "logs")
+DOORS = ("providers", "stores", "mcp", "net", "children", "clock", "logs", "patience")
 
 PLACES = {
     f"kernel.{module}": place
@@ -45,7 +45,10 @@ MAY_IMPORT = {
     "zclaw": {"words", "ports", "codec", "mind", "doors", "workers", "bots", "zclaw"},
 }
 
-ALSO = {("bots", "kernel.access"), ("bots", "kernel.logs"), ("workers", "kernel.logs")}
+ALSO = {
+    *(("bots", "kernel.access"), ("bots", "kernel.logs"), ("bots", "kernel.patience")),
+    *(("workers", "kernel.logs"), ("workers", "kernel.patience")),
+}
 """Single modules that a place may import beyond its row."""
 
 LIBRARIES_OF_WORDS = {

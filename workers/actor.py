@@ -22,6 +22,7 @@ from kernel.context import harvest
 from kernel.endings import last_words, turn_language
 from kernel.errors import LeaseLost, RetryLater
 from kernel.loop import CallModel, Effect, RunCall, advance, find_gate
+from kernel.patience import patiently
 from kernel.ports import MAX_TRIES, Checkout, Item, Release
 from kernel.reception import Reaction
 from kernel.session import FORGOTTEN, Broken, Ending, Resumed, Session, Turn
@@ -29,7 +30,6 @@ from kernel.texts import language_of, say
 from kernel.transitions import apply
 from workers.effects import Done, Place, failed, stopped
 from workers.mailbox import Mailbox
-from workers.patience import patiently
 from workers.pending import Pending
 from workers.sign import WorkSign
 from workers.surroundings import Surroundings
@@ -110,7 +110,7 @@ class Actor:
         is_due = True
         while True:
             if is_due:
-                is_due = await patiently(self._read_inbox)
+                is_due = await patiently(self._around.clock, self._read_inbox)
             await self._go_on()
             if is_due:
                 continue
@@ -202,7 +202,7 @@ class Actor:
     async def _park(self) -> None:
         """Three holders died in the same step: put its cause aside, untouched, and tell the person once."""
         running = self._session.running
-        items = await patiently(self._due)
+        items = await patiently(self._around.clock, self._due)
         if running is not None:
             await self._move(apply(self._session, Broken(running.id, Ending.PARKED)))
         self._pending.parked = tuple(item.id for item in items)
@@ -272,7 +272,9 @@ class Actor:
             return
         step = pending.step(self._session)
         around = self._around
-        stored = await patiently(lambda: around.conversations.commit(self.lease, step, now=around.clock.now()))
+        stored = await patiently(
+            around.clock, lambda: around.conversations.commit(self.lease, step, now=around.clock.now())
+        )
         self._pending = Pending()
         self._session = self._stored = stored
         self._steps += 1
@@ -318,7 +320,7 @@ class Actor:
     async def _perform(self, effect: Effect, work: Callable[[], Awaitable[Done]]) -> Done | Signal:
         try:
             if not self._tenure.has_permit():
-                await patiently(self._tenure.refresh)
+                await patiently(self._around.clock, self._tenure.refresh)
             return await work()
         except LeaseLost:
             return Signal.LOST
@@ -351,7 +353,7 @@ class Actor:
     async def _move(self, after: Session) -> None:
         """The session goes on to `after`; cards whose calls nobody waits for any more are closed."""
         before, self._session = self._session, after
-        closed = await patiently(lambda: self._around.reception.closings(before, after))
+        closed = await patiently(self._around.clock, lambda: self._around.reception.closings(before, after))
         self._pending.changes += closed
 
     # --- the lease -----------------------------------------------------------------------------------------------
@@ -374,7 +376,9 @@ class Actor:
 
     async def _release(self, *, keep: bool) -> Release:
         around = self._around
-        return await patiently(lambda: around.conversations.release(self.lease, now=around.clock.now(), keep=keep))
+        return await patiently(
+            around.clock, lambda: around.conversations.release(self.lease, now=around.clock.now(), keep=keep)
+        )
 
     async def _give_back(self) -> Release:
         """Break off what is under way; model calls are made again elsewhere, outcomes of claimed calls are recorded."""

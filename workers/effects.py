@@ -16,11 +16,11 @@ from kernel.context import MOST_PAST, request_messages
 from kernel.errors import LeaseLost, ModelError, ProviderFailed, ProviderRefused, RetryLater
 from kernel.loop import CallModel, Effect, RunCall, read_reply
 from kernel.messages import Concurrency, Message, ModelRequest, ToolResult
+from kernel.patience import patiently
 from kernel.ports import Blobs, Clock, Provider
 from kernel.session import Broken, Ending, Gate, Returned, SessionEvent, Turn
 from kernel.tools import BoundCall, ToolContext, ToolOutcome, ToolRegistry, capped
 from kernel.workspace import Workspace
-from workers.patience import patiently
 
 log = structlog.get_logger()
 
@@ -109,7 +109,7 @@ class Effects:
             requester=turn.requester,
             language=place.language,
             # Nothing has been run yet that may be in doubt: the store may be waited for.
-            zone=await patiently(partial(self._zone, place.conversation)),
+            zone=await patiently(self._clock, partial(self._zone, place.conversation)),
             now=now,
             deadline=now + bound.tool.timeout,
             call=f"{turn.id}:{gate.call.id}:{effect.claim}",

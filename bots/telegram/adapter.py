@@ -28,7 +28,6 @@ from bots.splitting import Measure, clean, split_markdown
 from bots.telegram.calls import Calls, Refused, server_of, wrong_token
 from bots.telegram.entities import LIMIT, Rendered, render
 from bots.telegram.updates import PLATFORM, WANTED, Skipped, pack, read_update
-from bots.waiting import pause_after
 from kernel import texts
 from kernel.chat import (
     Choice,
@@ -42,6 +41,7 @@ from kernel.chat import (
     Reply,
 )
 from kernel.errors import RetryLater, ZclawError
+from kernel.patience import pause_after
 from kernel.ports import Clock, Deliver
 
 log = structlog.get_logger(__name__)

@@ -34,6 +34,20 @@ async def test_a_message_is_stored_and_a_worker_is_woken_before_it_is_acknowledg
             await wakeups.hinted()
 
 
+async def test_what_is_stored_already_wakes_a_worker_too_as_the_first_hint_may_be_lost() -> None:
+    async with running() as bench:
+        said = bench.message("你好")
+        await bench.stores.conversations.put(said, now=bench.clock.now())
+        wakeups = bench.stores.wakeups
+        assert isinstance(wakeups, MemoryWakeups)
+
+        await bench.comes(said)
+
+        assert bench.inbox() == ["你好"]
+        async with asyncio.timeout(1):
+            await wakeups.hinted()
+
+
 async def test_a_stranger_is_told_once_a_day_and_makes_no_work() -> None:
     async with running() as bench:
         await bench.comes(bench.message("你好", STRANGER, D2), bench.message("hello?", STRANGER, D2))

@@ -109,6 +109,13 @@ class Shift:
         self._tasks.append(task)
         return task
 
+    async def passes_until(self, task: asyncio.Task[None]) -> None:
+        """Time passes until `task` has ended."""
+        async with asyncio.timeout(20):
+            while not task.done():
+                await self.clock.run_to(self.clock.now() + timedelta(seconds=0.1))
+        await task
+
     async def works(self) -> None:
         """A new worker works until nothing is ready."""
         async with asyncio.timeout(20):

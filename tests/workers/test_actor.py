@@ -263,7 +263,7 @@ async def test_a_store_that_is_away_for_a_moment_loses_and_doubles_nothing(metho
         await here.says("20分钟后提醒我喝水")
         await here.says("你好")
 
-        await here.works()
+        await here.passes_until(here.drain(here.worker()))
 
         assert here.conversations.raised == [method]
         assert len(here.said()) == 2
@@ -283,7 +283,7 @@ async def test_a_store_that_is_away_while_a_tool_ran_keeps_its_outcome() -> None
 
         here.conversations.away = {"commit": 2}
         deeds.gates["post"].set()
-        await draining
+        await here.passes_until(draining)
 
         assert here.said() == ["发好了"]
         assert deeds.done == ["begin post 你好", "end post 你好"]
