@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
-from kernel.changes import Changes
-from kernel.chat import ButtonPress, Choice, ConversationId, Look, Notice, Prompt, PromptClosed
+from kernel.changes import Changes, noticed
+from kernel.chat import ButtonPress, Choice, ConversationId, Look, Prompt, PromptClosed
 from kernel.errors import BadRecord
 from kernel.ports import Alarm, PromptRecord
 from kernel.session import Denied, GateState, ModelReplied, Session, SessionEvent, Turn, Voted
@@ -77,9 +77,9 @@ def on_press(record: PromptRecord, press: ButtonPress, session: Session) -> tupl
     card = read(record)
     turn = session.turn(card.turn)
     if turn is None or not _asks(turn, card, record.token):
-        return None, closed(record) + _noticed(press, card, "press.decided")
+        return None, closed(record) + noticed(press, "press.decided", card.language)
     if turn.requester != press.sender.id:
-        return None, _noticed(press, card, "ask.not_yours")
+        return None, noticed(press, "ask.not_yours", card.language)
     event: SessionEvent
     match press.choice:
         case "allow":
@@ -88,9 +88,9 @@ def on_press(record: PromptRecord, press: ButtonPress, session: Session) -> tupl
             name = " ".join(press.sender.name.split()) or "the person"
             event, key = Denied(card.turn, card.call, f"Not run: {name} refused it."), "ask.denied"
         case _:
-            return None, _noticed(press, card, "press.unknown")
+            return None, noticed(press, "press.unknown", card.language)
     text = say(key, card.language, what=verbatim(card.what), name=verbatim(press.sender.name))
-    return event, _ended(record, text) + _noticed(press, card, "press.noted")
+    return event, _ended(record, text) + noticed(press, "press.noted", card.language)
 
 
 def closed(record: PromptRecord) -> Changes:
@@ -114,10 +114,6 @@ def _asks(turn: Turn, card: Card, token: str) -> bool:
 def _ended(record: PromptRecord, text: str) -> Changes:
     end = PromptClosed(record.conversation, record.token, text)
     return Changes(outbound=(end,), alarms=(Alarm(record.token, None),))
-
-
-def _noticed(press: ButtonPress, card: Card, key: str) -> Changes:
-    return Changes(outbound=(Notice(press.conversation, press.press, press.sender.id, say(key, card.language)),))
 
 
 def asking(session: Session) -> frozenset[str]:

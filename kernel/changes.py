@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kernel.chat import Outbound
+from kernel.chat import ButtonPress, Notice, Outbound
 from kernel.ports import Alarm, PromptRecord, TriggerChange
+from kernel.texts import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +35,8 @@ class Changes:
             notes=self.notes + later.notes,
             files={**self.files, **later.files},
         )
+
+
+def noticed(press: ButtonPress, key: str, language: str) -> Changes:
+    """The short answer, the sentence `key`, that the one who pressed gets and nobody else sees."""
+    return Changes(outbound=(Notice(press.conversation, press.press, press.sender.id, say(key, language)),))

@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import structlog
 
 from kernel import approvals, commands
-from kernel.changes import Changes
-from kernel.chat import ButtonPress, ConversationId, Expired, Inbound, Notice, Sender, UserMessage, command_of
+from kernel.changes import Changes, noticed
+from kernel.chat import ButtonPress, ConversationId, Expired, Inbound, Sender, UserMessage, command_of
 from kernel.errors import BadRecord
 from kernel.messages import Image, Part, Text
 from kernel.ports import People, PromptRecord, Prompts, Triggers
@@ -141,12 +141,12 @@ class Reception:
         desk = await self._desk(press.sender, press, now)
         record = await self._record(press.token)
         if record is None or record.conversation != session.conversation:
-            return Reaction(session, _noticed(press, "press.unknown", desk.language))
+            return Reaction(session, noticed(press, "press.unknown", desk.language))
         try:
             return await self._press_on(record, press, session, desk)
         except BadRecord as error:
             log.warning("press on a record that cannot be read", kind=record.kind, why=str(error))
-            return Reaction(session, _noticed(press, "press.unknown", desk.language))
+            return Reaction(session, noticed(press, "press.unknown", desk.language))
 
     async def _named(self, press: ButtonPress) -> ButtonPress:
         """The press with the name that we know its person by: Slack tells none with a press."""
@@ -158,15 +158,15 @@ class Reception:
     async def _press_on(self, record: PromptRecord, press: ButtonPress, session: Session, desk: Desk) -> Reaction:
         card = approvals.read(record) if record.kind == approvals.KIND else cards.read(record)
         if not record.is_open:
-            return Reaction(session, _noticed(press, "press.decided", card.language))
+            return Reaction(session, noticed(press, "press.decided", card.language))
         if isinstance(card, approvals.Card):
             event, changes = approvals.on_press(record, press, session)
             return Reaction(apply(session, event) if event else session, changes)
         stored = await self._triggers.list(session.conversation)
         done = on_press(record, press, replace(desk, language=card.language), stored)
         if done is None:
-            return Reaction(session, _noticed(press, "press.unknown", card.language))
-        return Reaction(session, done + _noticed(press, "press.noted", card.language))
+            return Reaction(session, noticed(press, "press.unknown", card.language))
+        return Reaction(session, done + noticed(press, "press.noted", card.language))
 
     async def _expire(self, expired: Expired, session: Session) -> Reaction:
         found = next(
@@ -273,8 +273,3 @@ def _closed(record: PromptRecord) -> Changes:
     except BadRecord as error:  # Its buttons stay, and answer that they no longer work.
         log.warning("card that cannot be read", why=str(error))
         return Changes()
-
-
-def _noticed(press: ButtonPress, key: str, language: str) -> Changes:
-    """The short answer that a press gets."""
-    return Changes(outbound=(Notice(press.conversation, press.press, press.sender.id, say(key, language)),))
