@@ -20,6 +20,7 @@ from kernel.stores.stores import Stores
 PLATFORM = "bench"
 HOLDER = "bench-adapter"
 TEXT = "帮我看一下 17 床今天的记录，然后说说接下来要注意什么 (chat {chat})"
+CALM_ROUNDS = 18
 LOOK_AGAIN_S = 1.0
 """What a missed wake-up of the outbox costs at most."""
 
@@ -35,9 +36,26 @@ class Chats:
         self._heard = asyncio.Condition()
         self._woken = asyncio.Event()
 
-    async def say(self, chats: range) -> None:
+    async def say(self, chats: range, *, text: str = "") -> None:
         """One message into each chat, all at once, and the hints that the store asks for."""
-        await asyncio.gather(*map(self._say, chats))
+        await asyncio.gather(*(self._say(chat, text) for chat in chats))
+
+    async def quiet(self, within_s: float) -> None:
+        """Return when no conversation has been ready for longer than a dead holder's lease lasts, or time is over."""
+        deadline = time.monotonic() + within_s
+        calm = 0
+        while calm < CALM_ROUNDS and time.monotonic() < deadline:
+            ready = await self._stores.conversations.next_ready(now=datetime.now(UTC))
+            calm = calm + 1 if ready is None else 0
+            await asyncio.sleep(LOOK_AGAIN_S)
+
+    async def history(self, chat: int) -> tuple[Message, ...]:
+        """What is stored of the chat. No worker may run."""
+        await self._stores.conversations.put(self._message(chat), now=datetime.now(UTC))
+        checkout = await self._stores.conversations.checkout("judge", now=datetime.now(UTC), last_try=True)
+        assert checkout is not None
+        assert checkout.lease.conversation.chat == str(chat)
+        return checkout.history
 
     async def replies(self, count: int, within_s: float) -> dict[str, list[tuple[int, str]]]:
         """What each chat was told since the last call, as (monotonic ns, text).
@@ -69,17 +87,16 @@ class Chats:
             await self._stores.conversations.commit(checkout.lease, step, now=clock.now())
             await self._stores.conversations.release(checkout.lease, now=clock.now(), keep=False)
 
-    async def _say(self, chat: int) -> None:
-        put = await self._stores.conversations.put(self._message(chat), now=datetime.now(UTC))
+    async def _say(self, chat: int, text: str) -> None:
+        put = await self._stores.conversations.put(self._message(chat, text), now=datetime.now(UTC))
         if put is Put.HINTED:
             await self._stores.wakeups.hint()
 
-    def _message(self, chat: int) -> UserMessage:
+    def _message(self, chat: int, text: str = "") -> UserMessage:
         number = next(self._numbers)
         here = ConversationId(PLATFORM, str(chat))
-        return UserMessage(
-            f"{chat}:{number}", here, Sender(str(chat), "李医生"), number, datetime.now(UTC), TEXT.format(chat=chat)
-        )
+        said = text or TEXT.format(chat=chat)
+        return UserMessage(f"{chat}:{number}", here, Sender(str(chat), "李医生"), number, datetime.now(UTC), said)
 
     async def pull(self) -> None:
         """Take replies out of the outbox as an adapter does; until cancelled."""

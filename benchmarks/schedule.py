@@ -1,6 +1,6 @@
 """How well the schedule language understands a corpus, side by side with public libraries.
 
-    python benchmarks/schedule.py [CORPUS] [--repeat 3] [--fuzz 2000]
+    python benchmarks/schedule.py [CORPUS ...] [--repeat 3] [--fuzz 2000]
 
 The corpus has one case a line, as tests/kernel/schedule/cases.jsonl, which is the default. Columns: precision and
 recall of intent; first fire right; all of up to five right (a bounded series must also end right); asks when it must;
@@ -101,6 +101,8 @@ def _same(fires: tuple[datetime, ...], want: list[datetime], first: list[datetim
 def judge(case: Case, answer: Answer, score: Score) -> None:
     """Adds the verdict on one answer; the rules are those of the corpus."""
     expect = case.expect
+    if answer.confidence is not None and answer.intent and answer.fires:
+        score.confident.append((answer.confidence, _is_first_right(expect, answer)))
     live = answer.intent and not answer.ask and bool(answer.fires)
     if not expect["intent"]:
         fair = bool(expect.get("ask_ok")) and answer.ask
@@ -112,18 +114,13 @@ def judge(case: Case, answer: Answer, score: Score) -> None:
             if "judgement" in case.tags and fine & {"cancel", "pause"}:
                 fine = {"cancel", "pause"}
             score.manage.append(not answer.intent and answer.manage in fine)
-        if live and answer.confidence is not None:
-            score.confident.append((answer.confidence, False))
         return
     score.intents.append((True, answer.intent))
     if expect["ask"]:
         score.ask.append(answer.intent and answer.ask)
         score.wrong.append(live)
-        right = False
     else:
-        right = _judge_times(answer, expect, score, live=live)
-    if live and answer.confidence is not None:
-        score.confident.append((answer.confidence, right))
+        _judge_times(answer, expect, score, live=live)
     if expect["body_contains"]:
         body = _folded(answer.body)
         holds = all(_folded(part) in body for part in expect["body_contains"])
@@ -131,12 +128,20 @@ def judge(case: Case, answer: Answer, score: Score) -> None:
         score.body.append(answer.intent and holds and clean)
 
 
-def _judge_times(answer: Answer, expect: dict[str, Any], score: Score, *, live: bool) -> bool:
+def _is_first_right(expect: dict[str, Any], answer: Answer) -> bool:
+    """Of a schedule, created or held back for its low confidence: whether it would have fired when it should."""
+    if not expect["intent"] or expect["ask"]:
+        return False
+    wanted = [each[0] for each in (expect["fires"], *expect.get("accept", []))]
+    return answer.fires[0] in {_instant(each) for each in wanted}
+
+
+def _judge_times(answer: Answer, expect: dict[str, Any], score: Score, *, live: bool) -> None:
     if expect.get("ask_ok") and answer.intent and answer.ask:
         score.first.append(True)
         score.whole.append(True)
         score.wrong.append(False)
-        return True
+        return
     wanted = [[_instant(t) for t in each] for each in [expect["fires"], *expect.get("accept", [])]]
     first = live and any(answer.fires[0] == want[0] for want in wanted)
     whole = live and any(_same(answer.fires, want, wanted[0]) for want in wanted)
@@ -146,7 +151,6 @@ def _judge_times(answer: Answer, expect: dict[str, Any], score: Score, *, live: 
     score.first.append(first)
     score.whole.append(whole)
     score.wrong.append(live and not first)
-    return first
 
 
 def measure(name: str, parser: Parser, timed: Callable[[Case], object], cases: list[Case], repeat: int) -> Score:
@@ -176,6 +180,7 @@ def measure(name: str, parser: Parser, timed: Callable[[Case], object], cases: l
 
 def _ours_answer(case: Case) -> Answer:
     from kernel.schedule.parse import parse
+    from kernel.schedule.values import CREATE_FROM
     from kernel.triggers import ends, fires
 
     found = parse(case.text, now=case.now, zone=case.zone)
@@ -187,7 +192,8 @@ def _ours_answer(case: Case) -> Answer:
     body = " ".join((*found.mentions, found.body))
     manage = found.manage.value if found.manage else None
     times = tuple(each.replace(microsecond=0) for each in times)
-    return Answer(found.is_request, found.question is not None, times, end, body, manage, found.confidence)
+    asks = found.question is not None or (found.schedule is not None and found.confidence < CREATE_FROM)
+    return Answer(found.is_request, asks, times, end, body, manage, found.confidence)
 
 
 def _ours_timed(case: Case) -> object:
@@ -265,12 +271,18 @@ def row(score: Score) -> str:
     )
 
 
+BINS = ((0.0, 0.8), (0.8, 0.86), (0.86, 0.9), (0.9, 0.94), (0.94, 0.97), (0.97, 0.985), (0.985, 1.01))
+
+
 def reliability(score: Score) -> str:
-    lines = []
-    for low, high in ((0.0, 0.8), (0.8, 0.88), (0.88, 0.95), (0.95, 1.01)):
-        inside = [right for confidence, right in score.confident if low <= confidence < high]
+    """For each bin of confidence how many schedules fell into it, their mean confidence, and the share right."""
+    lines = [f"  {'confidence':14}{'count':>7}{'mean':>8}{'right %':>9}"]
+    for low, high in BINS:
+        inside = [(sure, right) for sure, right in score.confident if low <= sure < high]
         if inside:
-            lines.append(f"  {low:.2f} to {min(high, 1.0):.2f}: {_share(inside).strip()} % right of {len(inside)}")
+            mean = statistics.mean(sure for sure, _ in inside)
+            share = _share([right for _, right in inside]).strip()
+            lines.append(f"  {f'{low:g} to {min(high, 1.0):g}':14}{len(inside):7}{mean:8.2f}{share:>9}")
     return "\n".join(lines)
 
 
@@ -311,12 +323,16 @@ def fuzz(cases: list[Case], count: int) -> str:
             case _:
                 text = source.choice(cases).text + source.choice(cases).text
         case = source.choice(cases)
-        began = time.thread_time()
-        try:
-            parse(text[:10_000], now=case.now, zone=case.zone)
-        except Exception:  # What the fuzz run is for.
-            crashes += 1
-        took = (time.thread_time() - began) * 1000
+        took = float("inf")
+        for _ in range(3):
+            began = time.thread_time()
+            try:
+                parse(text[:10_000], now=case.now, zone=case.zone)
+            except Exception:  # What the fuzz run is for.
+                crashes += 1
+            took = min(took, (time.thread_time() - began) * 1000)
+            if took <= SLOW_MS:
+                break  # Else it may have been a collection of garbage, which is not the message's.
         worst = max(worst, took)
         slow += took > SLOW_MS
     return f"fuzz: {count} messages, {crashes} crashes, {slow} over {SLOW_MS:g} ms, worst {worst:.1f} ms"
@@ -324,13 +340,13 @@ def fuzz(cases: list[Case], count: int) -> str:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("corpus", nargs="?", type=Path, default=OWN_CASES)
+    options.add_argument("corpus", nargs="*", type=Path, default=[OWN_CASES])
     options.add_argument("--repeat", type=int, default=3, help="time each message so often, keep the best")
     options.add_argument("--fuzz", type=int, default=2000, help="messages of the fuzz run")
     options.add_argument("--alone", action="store_true", help="without the public libraries")
     given = options.parse_args()
-    cases = load(given.corpus)
-    print(f"{len(cases)} messages of {given.corpus.name}")
+    cases = [case for path in given.corpus for case in load(path)]
+    print(f"{len(cases)} messages of {', '.join(path.name for path in given.corpus)}")
     heads = ("prec", "rec", "first", "all<=5", "ask", "body", "manage", "wrong")
     print(" " * 14 + " ".join(f"{head:>6}" for head in heads) + f" {'median':>8} {'p95 us':>8} {'crash':>6}")
     ours = measure("zclaw", _ours_answer, _ours_timed, cases, given.repeat)
@@ -343,7 +359,7 @@ def main() -> None:
             continue
         gc.collect()
         print(row(measure(name, parser, parser, cases, 1)))
-    print("confidence of a created trigger, and how often its first fire was right")
+    print("confidence of a schedule (below 0.8 it is not created), and how often its first fire was right")
     print(reliability(ours))
     print(f"memory: {memory_mb():.1f} MB")
     print(fuzz(cases, given.fuzz))

@@ -1,6 +1,8 @@
 """The worker process that is measured: the real one with a real provider, and one tool that changes nothing.
 
-python -m benchmarks.turn_worker STORE_URL openai|anthropic MODEL_URL
+python -m benchmarks.turn_worker STORE_URL openai|anthropic MODEL_URL [counts]
+
+With `counts` the tool has an effect, at most once: it notes its call in the store.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 
 import redis
+import redis.asyncio
 
 from benchmarks.model_service import TOOL
 from kernel.clock import SystemClock
@@ -35,24 +38,36 @@ FOUND = "17床：术后第二天，体温 37.2。Drain removed at noon; next loo
 WORDS = ToolWords(TOOL, "Looks a note up by its path and gives its text.", SCHEMA)
 
 
-async def look(_arguments: Json, _context: ToolContext) -> ToolOutcome:
-    return ToolOutcome(FOUND)
+EFFECTS = "bench:effects"
+"""The list in the store to which a tool that counts adds its calls."""
+
+Worker = subprocess.Popen[bytes]
 
 
-LOOK = Tool(
-    words=WORDS,
-    concurrency=lambda _: Concurrency.READ_ONLY,
-    approval=lambda _: Approval.NEVER,
-    timeout=timedelta(seconds=10),
-    describe=lambda _arguments, _language: "look",
-    run=look,
-)
+def tool(store_url: str, *, counts: bool) -> Tool:
+    """The one tool."""
+
+    async def look(_arguments: Json, context: ToolContext) -> ToolOutcome:
+        if counts:
+            async with redis.asyncio.Redis.from_url(store_url) as client:
+                await client.rpush(EFFECTS, context.call.rpartition(":")[0])
+        return ToolOutcome(FOUND)
+
+    return Tool(
+        words=WORDS,
+        concurrency=lambda _: Concurrency.EXCLUSIVE if counts else Concurrency.READ_ONLY,
+        approval=lambda _: Approval.NEVER,
+        timeout=timedelta(seconds=10),
+        describe=lambda _arguments, _language: "look",
+        run=look,
+    )
 
 
 @contextmanager
-def turn_worker(store_url: str, dialect: str, model_url: str) -> Iterator[subprocess.Popen[bytes]]:
+def turn_worker(store_url: str, dialect: str, model_url: str, *, counts: bool = False) -> Iterator[Worker]:
     """A worker that listens for hints; whatever became of it is ended with the block."""
-    command = [sys.executable, "-m", "benchmarks.turn_worker", store_url, dialect, model_url]
+    more = ["counts"] if counts else []
+    command = [sys.executable, "-m", "benchmarks.turn_worker", store_url, dialect, model_url, *more]
     with redis.Redis.from_url(store_url) as client, tempfile.TemporaryFile() as logs:
         before = _listeners(client)
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=logs)
@@ -74,7 +89,7 @@ def _listeners(client: redis.Redis) -> set[str]:
     return {each["id"] for each in client.client_list() if each["cmd"] == "blmove"}
 
 
-def main(store_url: str, dialect: str, model_url: str) -> int:
+def main(store_url: str, dialect: str, model_url: str, *more: str) -> int:
     set_up("info")  # As people run it: its lines are part of what a turn costs.
     name = process_name()
     openai, anthropic = (model_url if dialect == each else "" for each in ("openai", "anthropic"))
@@ -85,8 +100,9 @@ def main(store_url: str, dialect: str, model_url: str) -> int:
         clock = SystemClock()
         provider = await provider_for(settings, clock=clock, random=random.Random())
         stores = await open_stores(store_url, clock)
+        registry = ToolRegistry([tool(store_url, counts="counts" in more)])
         actors = open_actors(
-            stores, provider=provider, registry=ToolRegistry([LOOK]), clock=clock, worker=name, zone="Asia/Shanghai"
+            stores, provider=provider, registry=registry, clock=clock, worker=name, zone="Asia/Shanghai"
         )
         tasks = [asyncio.create_task(actors.serve()), asyncio.create_task(beat(stores.beats, "worker", name, clock))]
         try:

@@ -1,6 +1,6 @@
-"""What a turn costs, as ratios inside one run: goals P1, P2, P3 and P10, and how long an idle bot holds a message.
+"""What a turn costs, as ratios inside one run: goals P1 to P3, P10 and P11, and how long an idle bot holds a message.
 
-    python -m benchmarks.turns [P1 P2 P3 P10 idle] [--tries 2] [--all]
+    python -m benchmarks.turns [P1 P2 P3 P10 P11 idle] [--tries 2] [--all]
 
 A turn is two model calls of one second and a tool between them. The store, the worker and the providers are the real
 ones; the model's service, the people and their adapter are here. Every goal is measured beside its own yardstick; one
@@ -29,6 +29,7 @@ from benchmarks.deaths import LATENCY_S as DEATH_LATENCY_S
 from benchmarks.idle import idle_path
 from benchmarks.memory import peak_of, pss_kb
 from benchmarks.model_service import ModelService, model_service
+from benchmarks.stress import stress
 from benchmarks.turn_worker import turn_worker
 from benchmarks.worker import Verdict, quantile
 from benchmarks.yardsticks import floor_s, stock
@@ -144,6 +145,17 @@ class Bench:
             ),
         ]
 
+    async def stressed(self) -> Verdict:
+        """P11."""
+        async with self._fresh() as (url, chats):
+            seen = await stress(url, self._service, chats)
+        return Verdict(
+            "P11 typed fast, workers killed and frozen: 0 lost, 0 out of place, 0 effects repeated",
+            f"{seen.messages} messages, {seen.kills} kills, {seen.freezes} freezes: lost {seen.lost}, out of place "
+            f"{seen.misplaced}; {seen.effects} effects, repeated {seen.repeated}; {seen.took_s:.0f} s",
+            (seen.lost, seen.misplaced, seen.repeated) == (0, 0, 0) and seen.messages >= 10_000,
+        )
+
     async def idle(self) -> list[Verdict]:
         """The idle path."""
         async with self._fresh() as (url, chats):
@@ -204,6 +216,7 @@ async def measure(bench: Bench, goals: list[str], tries: int) -> list[Verdict]:
         "P2": [bench.against_stock],
         "P3": [bench.memory],
         "P10": [bench.killed, bench.told_to_end],
+        "P11": [bench.stressed],
         "idle": [bench.idle],
     }
     verdicts: list[Verdict] = []
@@ -232,7 +245,7 @@ def show(verdict: Verdict, note: str = "") -> None:
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("goals", nargs="*", help="P1 P2 P3 P10 idle; none: all of them")
+    options.add_argument("goals", nargs="*", help="P1 P2 P3 P10 P11 idle; none: all of them")
     options.add_argument("--tries", type=int, default=2)
     options.add_argument("--all", action="store_true", help="the goals of benchmarks/worker.py too")
     given = options.parse_args()
