@@ -25,12 +25,13 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "我可以：\n"
         "• 提醒：直接说，比如「每天早上9点提醒我查房」「20分钟后提醒我取快递」\n"
         "• 聊天和办事：直接发消息\n\n"
-        "/reminders 查看提醒 · /tz 时区 · /new 新对话 · /stop 停下 · /status 状态",
+        "/reminders 查看提醒 · /memory 我记住的事 · /tz 时区 · /new 新对话 · /stop 停下 · /status 状态 · /usage 用量",
         "I can:\n"
         "• remind you: just say it, like “every day at 9 remind me to do the ward round” or "
         "“remind me in 20 minutes to pick up the parcel”\n"
         "• talk and get things done: just write\n\n"
-        "/reminders your reminders · /tz time zone · /new new conversation · /stop stop · /status status",
+        "/reminders your reminders · /memory what I remember · /tz time zone · /new new conversation · /stop stop · "
+        "/status status · /usage usage",
     ),
     "new.done": ("好，我们重新开始。之前的对话我不再参考。", "Fresh start. I no longer look at what we said before."),
     "stop.done": ("已停止。", "Stopped."),
@@ -72,14 +73,64 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "模型拒绝了这次请求，请管理员看一下设置。提醒照常可用。",
         "The model refused this request; the operator should check the settings. Reminders work all the same.",
     ),
+    "model.cut": (
+        "（太长，先说到这里。要我接着说，请回复「继续」。）",
+        "(This got too long; say “go on” for the rest.)",
+    ),
+    "model.declined": (
+        "模型不愿意回答这个请求，请换个说法或换个问题。",
+        "The model will not answer this. Please put it differently, or ask something else.",
+    ),
+    "model.window": (
+        "这一次的内容太长，模型读不完。请发短一些，或用 /new 重新开始。",
+        "This is more than the model can read at once. Please send less, or start anew with /new.",
+    ),
     "model.silent": ("（模型没有说话。）", "(The model said nothing.)"),
     "turn.limit": (
         "这件事步骤太多，我先停在这里。需要的话请把它拆小一点再说。",
         "This takes too many steps, so I stop here. Please ask for a smaller piece of it.",
     ),
+    "turn.deadline": (
+        "这件事做得太久了，我先停在这里。需要的话请再说一次，或把它拆小一点。",
+        "This took too long, so I stop here. Please ask again, or for a smaller piece of it.",
+    ),
     "turn.parked": (
         "有一条消息让我反复出错，我先把它放到一边了。其他的照常。",
         "One message kept breaking me, so I put it aside. Everything else goes on as usual.",
+    ),
+    "memory.kept": ("📌 记住了：{text}", "📌 I will remember: {text}"),
+    "memory.forgotten": ("已忘记：{text}", "Forgotten: {text}"),
+    "memory.gone": ("「{text}」已经不在了。", "“{text}” is gone already."),
+    "memory.none": (
+        "我还没有记住什么。想让我记住，直接说，比如「记住我对青霉素过敏」。",
+        "I remember nothing yet. Just tell me, like “remember that I am allergic to penicillin”.",
+    ),
+    "memory.list": (
+        "我替你记住的（只有你看得到；要改的话，先忘记再说一遍）：",
+        "What I remember for you (only you see it; to change a line, forget it and say it anew):",
+    ),
+    "memory.list_chat": (
+        "我替这个聊天记住的（只在这里；要改的话，先忘记再说一遍）：",
+        "What I remember for this chat (only here; to change a line, forget it and say it anew):",
+    ),
+    "memory.forget": ("忘记 {number}", "Forget {number}"),
+    "usage.head": ("这个聊天的用量（金额是估算）：", "What this chat used (money is an estimate):"),
+    "usage.today": ("今天：{used}", "Today: {used}"),
+    "usage.week": ("最近 7 天：{used}", "Last 7 days: {used}"),
+    "usage.month": ("最近 30 天：{used}", "Last 30 days: {used}"),
+    "usage.nothing": ("没有用量", "nothing"),
+    "usage.used": (
+        "{total}（输入 {input}，其中缓存 {cached}；输出 {output}）",
+        "{total} (in {input}, of it cached {cached}; out {output})",
+    ),
+    "usage.tokens": ("{tokens} tokens", "{tokens} tokens"),
+    "usage.priced": ("{tokens}，约 {money}", "{tokens}, about {money}"),
+    "usage.allowance": ("每天最多：{limit}", "At most in a day: {limit}"),
+    "usage.people": ("最近 30 天，所有聊天，按人：", "Last 30 days, all chats, by person:"),
+    "usage.stranger": ("（不知道名字）", "(name unknown)"),
+    "usage.over": (
+        "这个聊天今天的用量已经满了，{opens}起我继续陪你聊。提醒和命令照常可用。",
+        "This chat has used up its share for today; I am back {opens}. Reminders and commands work as usual.",
     ),
     "reminder.set": ("好，{reading} 提醒你：{body}", "Done, {reading}: {body}"),
     "reminder.set_once": ("好，{times} 提醒你：{body}（{zone}）", "Done, {times}: {body} ({zone})"),
@@ -108,6 +159,15 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "reminder.pause_which": ("要暂停哪一个？", "Which one should be paused?"),
     "reminder.pause": ("暂停 {number}", "Pause {number}"),
     "reminder.gone": ("「{body}」已经不在了。", "“{body}” is gone already."),
+    "reminder.moved_on": (
+        "「{body}」后来又改过，这里不再撤销。",
+        "“{body}” has been changed since; nothing is undone here.",
+    ),
+    "reminder.restored": ("已改回：{reading}，{body}", "Changed back: {reading}, {body}"),
+    "reminder.firing": (
+        "「{body}」马上就到点了，现在改来不及。",
+        "“{body}” is just about to come; it is too late to change it.",
+    ),
     "reminder.full": (
         "这里的提醒已经有 {limit} 个了，请先取消一些。",
         "There are {limit} reminders here already; please cancel some first.",
@@ -127,6 +187,12 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "ask.denied": ("{what}\n🚫 {name} 已拒绝", "{what}\n🚫 denied by {name}"),
     "ask.closed": ("{what}\n已不再需要决定", "{what}\nno decision is needed any more"),
     "ask.not_yours": ("这要由提出的人来决定。", "The person who asked decides this."),
+    "reminder.asks_create": ("设一个提醒：\n{words}", "set a reminder:\n{words}"),
+    "reminder.asks_change": ("改一个提醒：\n{words}", "change a reminder:\n{words}"),
+    "reminder.asks_cancel": ("取消一个提醒：\n{words}", "cancel a reminder:\n{words}"),
+    "send.card": ("发到「{chat}」：\n{text}", "send to “{chat}”:\n{text}"),
+    "question.hint": ("点一个，或直接回复。", "Press one, or just answer."),
+    "question.answered": ("{question}\n→ {answer}", "{question}\n→ {answer}"),
     "ago.minutes": ("{minutes} 分钟", "{minutes} min"),
     "ago.hours": ("{hours} 小时 {minutes} 分", "{hours} h {minutes} min"),
     "ago.days": ("{days} 天 {hours} 小时", "{days} d {hours} h"),
@@ -135,6 +201,8 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "menu.new": ("开始新的对话", "Start a new conversation"),
     "menu.stop": ("停下正在做的事", "Stop what is running"),
     "menu.status": ("我在做什么", "What I am doing"),
+    "menu.memory": ("我记住了什么", "What I remember"),
+    "menu.usage": ("用了多少", "What was used"),
     "menu.tz": ("查看或更改时区", "Show or change the time zone"),
     "chat.welcome": (
         "你好，我是 zclaw。试试「10秒后提醒我喝水」，或 /help。退出：Ctrl-D。English works too.",

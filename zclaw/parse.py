@@ -87,6 +87,8 @@ def _shown(found: ScheduleIntent, text: str, now: datetime) -> str:
         lines.append(("understood", _kind(found) + (" run" if found.is_agent_run else " reminder")))
     if found.is_request:
         lines.append(("body", found.body))
+    elif found.body:
+        lines.append(("about", found.body))
     if found.mentions:
         lines.append(("for", ", ".join(found.mentions)))
     if found.schedule is not None:
@@ -96,13 +98,13 @@ def _shown(found: ScheduleIntent, text: str, now: datetime) -> str:
 
 
 def _times(found: ScheduleIntent, text: str, now: datetime) -> Iterable[tuple[str, str]]:
-    from kernel.schedule.reading import describe  # noqa: PLC0415  (only a clear request needs words)
+    from kernel.schedule.reading import describe, zone_name  # noqa: PLC0415  (only a clear request needs words)
     from kernel.texts import say  # noqa: PLC0415  (as above)
 
     assert found.schedule is not None
     language = "zh" if any("一" <= each <= "鿿" for each in text) else "en"
     yield "reading", describe(found.schedule, found.zone, language)
-    yield "zone", found.zone
+    yield "zone", zone_name(found.zone)
     try:
         times = _fires(found, now)
     except BadSchedule as error:  # The published calendar does not reach the first time.

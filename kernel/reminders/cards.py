@@ -20,7 +20,7 @@ class Kind(Enum):
     """What a prompt about reminders is for."""
 
     CARD = "reminder"
-    """Says what was set, and can undo it."""
+    """Says what was set, and can undo it; a second trigger is what it was before it was changed."""
     FIRED = "reminder-fired"
     """The reminder itself: done, or once more later."""
     QUESTION = "reminder-question"

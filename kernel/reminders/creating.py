@@ -12,7 +12,7 @@ from kernel.errors import BadSchedule
 from kernel.ports import TriggerPut
 from kernel.reminders.cards import Card, Kind
 from kernel.reminders.desk import Desk, Stored
-from kernel.schedule.reading import caveat, describe, moment
+from kernel.schedule.reading import caveat, describe, moment, zone_name
 from kernel.schedule.values import Cron, Every, Once, Question, Schedule, ScheduleIntent
 from kernel.texts import say, verbatim
 from kernel.triggers import Action, Trigger, fires, first_fire
@@ -36,10 +36,13 @@ def create(intent: ScheduleIntent, desk: Desk, stored: Stored) -> Changes:
     return store(_drafted(intent.schedule, intent, desk), desk, stored)
 
 
-def store(drafted: Trigger, desk: Desk, stored: Stored) -> Changes:
-    """The trigger under an id of its own, with a window for lateness, and its card; or why it cannot be."""
+def store(drafted: Trigger, desk: Desk, stored: Stored, *, before: Trigger | None = None) -> Changes:
+    """The trigger with a window for lateness, and its card; or why it cannot be.
+
+    It is a new one with an id of its own, or what becomes of the stored trigger `before`, whose old times are over.
+    """
     schedule, zone, language = drafted.schedule, drafted.zone, drafted.language
-    if len(stored) >= MAX_PER_CONVERSATION:
+    if before is None and len(stored) >= MAX_PER_CONVERSATION:
         return desk.reply(say("reminder.full", language, limit=str(MAX_PER_CONVERSATION)))
     if isinstance(schedule, Every) and schedule.step < MIN_INTERVAL:
         return desk.reply(say("reminder.too_often", language))
@@ -48,16 +51,23 @@ def store(drafted: Trigger, desk: Desk, stored: Stored) -> Changes:
     except BadSchedule as error:
         return desk.reply(say(error.key, language, **error.fields))
     trigger = replace(
-        drafted, id=desk.new_id(), owner=desk.person, lateness=_window(schedule, due, desk.asked), created=desk.asked
+        drafted,
+        id=before.id if before else desk.new_id(),
+        owner=before.owner if before else desk.person,
+        lateness=_window(schedule, due, desk.asked),
+        created=desk.asked,
+        revision=before.revision + 1 if before else 0,
     )
     token = desk.new_id()
     undo = Choice("undo", say("reminder.undo", language))
     card = Prompt(desk.conversation, _confirmation(trigger, desk.now), token, (undo,), language=language)
     return Changes(
         outbound=(card,),
-        prompts=(Card(Kind.CARD, (trigger,), language).record(token, desk.conversation),),
+        prompts=(
+            Card(Kind.CARD, (trigger, before) if before else (trigger,), language).record(token, desk.conversation),
+        ),
         triggers=(TriggerPut(trigger, due),),
-        notes=(f"reminder set: {describe(schedule, zone, language)}: {trigger.text}",),
+        notes=(f"reminder {'changed' if before else 'set'}: {describe(schedule, zone, language)}: {trigger.text}",),
     )
 
 
@@ -97,10 +107,10 @@ def _confirmation(trigger: Trigger, now: datetime) -> str:
     times = ("、" if language == "zh" else ", ").join(coming)
     body = verbatim(trigger.text)
     if isinstance(trigger.schedule, Once):
-        return say("reminder.set_once", language, times=times, body=body, zone=zone)
+        return say("reminder.set_once", language, times=times, body=body, zone=zone_name(zone))
     lines = [
         say("reminder.set", language, reading=describe(trigger.schedule, zone, language), body=body),
-        say("reminder.next", language, times=times, zone=zone),
+        say("reminder.next", language, times=times, zone=zone_name(zone)),
         caveat(trigger.schedule, language),
     ]
     return "\n".join(line for line in lines if line)

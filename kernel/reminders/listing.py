@@ -11,7 +11,8 @@ from kernel.chat import Choice, Prompt
 from kernel.ports import TriggerGone, TriggerPut
 from kernel.reminders.cards import Card, Kind
 from kernel.reminders.desk import Desk, Stored
-from kernel.schedule.reading import describe, moment
+from kernel.schedule.parse import parse
+from kernel.schedule.reading import describe, moment, zone_name
 from kernel.schedule.values import Manage, Once
 from kernel.texts import say, verbatim
 from kernel.triggers import Trigger
@@ -19,15 +20,9 @@ from kernel.triggers import Trigger
 LISTED = 20
 """How many reminders one list shows."""
 
-_GENERIC = re.compile(
-    r"取消|删除|删掉|去掉|停止|停掉|关闭|关掉|暂停|别再|不要|不用|提醒|闹钟|定时|任务|所有|全部|这个|那个|那条|这条|一下|"
-    r"[别停关删我把的了吧请帮给先再掉]|"
-    r"\b(?:cancel|delete|remove|stop|pause|turn|off|the|this|that|my|all|a|an|any|of|for|to|about|me|it|please|"
-    r"reminders?|alarms?|timers?|reminding|remind|don't|do|not|no|more|i|you|can|could)\b",
-    re.IGNORECASE,
-)
-"""Words that say what to do, not with which reminder."""
-_WORD = re.compile(r"[a-z0-9]{2,}|[\u3400-\u9fff]{2,}", re.IGNORECASE)
+_WORD = re.compile(r"[a-z0-9]{2,}|[\u3400-\u9fff]{2,}")
+_SMALL = frozenset({"the", "to", "and", "my", "of", "for", "in", "on", "at", "up", "with", "about"})
+"""Words too common to tell one reminder from another."""
 
 
 def listing(desk: Desk, stored: Stored) -> Changes:
@@ -46,17 +41,21 @@ def manage(what: Manage, words: str, desk: Desk, stored: Stored) -> Changes:
     if what is Manage.LIST or not stored:
         return listing(desk, stored)
     is_cancel = what is Manage.CANCEL
-    fitting, is_sure = _meant(words, stored)
-    if len(fitting) > 1 or not is_sure:
+    meant, is_sure = _meant(what, words, desk, stored)
+    if len(meant) > 1 or not is_sure:
         heading = "reminder.cancel_which" if is_cancel else "reminder.pause_which"
-        return _choose(desk, fitting, Kind.CANCEL if is_cancel else Kind.PAUSE, heading)
-    trigger = fitting[0][0]
-    body = verbatim(trigger.text)
+        return _choose(desk, meant, Kind.CANCEL if is_cancel else Kind.PAUSE, heading)
+    trigger = meant[0][0]
     if is_cancel:
-        note = f"reminder cancelled: {trigger.text}"
-        said = desk.reply(say("reminder.cancelled", desk.language, body=body))
-        return replace(said, triggers=(TriggerGone(trigger.id),), notes=(note,))
-    return desk.reply(say("reminder.paused", desk.language, body=body)) + paused(trigger)
+        return cancelled(trigger, desk)
+    return desk.reply(say("reminder.paused", desk.language, body=verbatim(trigger.text))) + paused(trigger)
+
+
+def cancelled(trigger: Trigger, desk: Desk) -> Changes:
+    """The trigger goes, and the conversation is told."""
+    note = f"reminder cancelled: {trigger.text}"
+    said = desk.reply(say("reminder.cancelled", desk.language, body=verbatim(trigger.text)))
+    return replace(said, triggers=(TriggerGone(trigger.id),), notes=(note,))
 
 
 def paused(trigger: Trigger) -> Changes:
@@ -65,24 +64,34 @@ def paused(trigger: Trigger) -> Changes:
     return Changes(triggers=(TriggerPut(rested, None),), notes=(f"reminder paused: {trigger.text}",))
 
 
-def _meant(words: str, stored: Stored) -> tuple[Stored, bool]:
+def _meant(what: Manage, words: str, desk: Desk, stored: Stored) -> tuple[Stored, bool]:
     """The reminders that `words` can mean, and whether they are surely meant.
 
-    Words that name no reminder at all (取消提醒) mean any; words that name one which is not here mean none surely.
+    Words that name no reminder at all (取消提醒) mean any; words that name a task or a time which is not here mean
+    none surely.
     """
-    named = [each.casefold() for each in _WORD.findall(_GENERIC.sub(" ", words))]
+    found = parse(words, now=desk.asked, zone=desk.zone)
+    named = found.body.casefold()
     if not named:
-        return stored, True
-    fitting = [(trigger, due) for trigger, due in stored if any(_is_in(name, trigger.text) for name in named)]
-    return (fitting, True) if fitting else (stored, False)
+        return stored, what is Manage.PAUSE or not found.is_narrowed
+    found_here = fitting(named, stored)
+    return (found_here, True) if found_here else (stored, False)
 
 
-def _is_in(name: str, text: str) -> bool:
-    """Whether they share the word: whole in English, any two characters in a row in Chinese."""
-    text = text.casefold()
-    if name.isascii():
-        return name in re.findall(r"[a-z0-9]+", text)
-    return any(name[start : start + 2] in text for start in range(len(name) - 1))
+def fitting(named: str, stored: Stored) -> Stored:
+    """The reminders that hold the words `named`; when none does, those that share a word with them."""
+    named = named.casefold()
+    whole = [(trigger, due) for trigger, due in stored if named in trigger.text.casefold()]
+    return whole or [(trigger, due) for trigger, due in stored if _shares_a_word(named, trigger.text.casefold())]
+
+
+def _shares_a_word(named: str, text: str) -> bool:
+    """A whole word in English, any two characters in a row in Chinese."""
+    known = set(_WORD.findall(text)) - _SMALL
+    return any(
+        word in known if word.isascii() else any(word[start : start + 2] in text for start in range(len(word) - 1))
+        for word in _WORD.findall(named)
+    )
 
 
 def _choose(desk: Desk, stored: Stored, kind: Kind, heading: str) -> Changes:
@@ -111,5 +120,6 @@ def _line(number: int, trigger: Trigger, due: datetime | None, desk: Desk) -> st
     time = moment(due, trigger.zone, desk.language, desk.now)
     if trigger.zone != desk.zone:
         # It was made in another zone and keeps it: its times are not those of the clock here.
-        time = f"{time} ({trigger.zone})" if desk.language == "en" else f"{time}（{trigger.zone}）"
+        kept = zone_name(trigger.zone)
+        time = f"{time} ({kept})" if desk.language == "en" else f"{time}（{kept}）"
     return say(key, desk.language, time=time, **fields)

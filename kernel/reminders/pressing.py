@@ -8,15 +8,16 @@ from typing import assert_never
 
 from kernel.changes import Changes
 from kernel.chat import ButtonPress
+from kernel.errors import BadSchedule
 from kernel.ports import PromptRecord, TriggerGone, TriggerPut
 from kernel.reminders.cards import Card, Kind, close, numbered, read
 from kernel.reminders.creating import LATE_WINDOW_SOON, store
 from kernel.reminders.desk import Desk, Stored
 from kernel.reminders.listing import paused
-from kernel.schedule.reading import moment
+from kernel.schedule.reading import describe, moment
 from kernel.schedule.values import Once
 from kernel.texts import say, verbatim
-from kernel.triggers import Trigger
+from kernel.triggers import Trigger, next_fire
 
 SNOOZE = timedelta(minutes=10)
 
@@ -29,7 +30,7 @@ def on_press(record: PromptRecord, press: ButtonPress, desk: Desk, stored: Store
     card = read(record)
     match card.kind:
         case Kind.CARD:
-            return _undo(record, card, stored) if press.choice == "undo" else None
+            return _undo(record, card, desk, stored) if press.choice == "undo" else None
         case Kind.FIRED:
             return _after_firing(record, press, card, desk)
         case Kind.QUESTION:
@@ -45,8 +46,30 @@ def on_press(record: PromptRecord, press: ButtonPress, desk: Desk, stored: Store
             assert_never(card.kind)
 
 
-def _undo(record: PromptRecord, card: Card, stored: Stored) -> Changes:
-    return _remove(record, card.triggers[0], card, stored, "undone")
+def _undo(record: PromptRecord, card: Card, desk: Desk, stored: Stored) -> Changes:
+    """What was set goes; what was changed becomes what it was, unless that would never come any more."""
+    shown, *before = card.triggers
+    current = _stored(shown, stored)
+    if not before or current is None:
+        return _remove(record, shown, card, stored, "undone")
+    body = verbatim(current.text)
+    if current.revision != shown.revision:
+        return close(record, say("reminder.moved_on", card.language, body=body))
+    former = replace(before[0], revision=current.revision + 1)
+    due = _due(former, desk.now)
+    if due is None and not former.paused:
+        return _remove(record, shown, card, stored, "undone")
+    reading = describe(former.schedule, former.zone, card.language)
+    text = say("reminder.restored", card.language, reading=reading, body=verbatim(former.text))
+    note = f"reminder changed back: {former.text}"
+    return replace(close(record, text), triggers=(TriggerPut(former, due),), notes=(note,))
+
+
+def _due(trigger: Trigger, now: datetime) -> datetime | None:
+    try:
+        return next_fire(trigger, now)
+    except BadSchedule:
+        return None
 
 
 def _remove(record: PromptRecord, shown: Trigger, card: Card, stored: Stored, done: str) -> Changes:

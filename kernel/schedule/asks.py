@@ -39,6 +39,8 @@ _MILD = frozenset(
         "bug 催 敲 督促 叮嘱 知会 唤 呼叫"
     )
 )
+_PRODUCTS = frozenset(words("app apps software tool feature service clock sound tone system program"))
+"""a reminder app, an alarm clock: things to buy."""
 TIMERS = frozenset(
     words("倒计时 计时 计时器 定时 定时器 番茄钟 秒表 倒數計時 timer timers countdown 闹钟 闹铃 alarm 闹表")
 )
@@ -163,7 +165,7 @@ def _target(tokens: list[Token], j: int) -> tuple[int, bool, tuple[str, ...]] | 
 
 def _verb(tokens: list[Token], i: int, folded: str) -> Ask | None:
     token, before = tokens[i], at(tokens, i - 1)
-    if folded[token.start - 1 : token.start] in ("没", "未"):
+    if folded[: token.start].rstrip(" ").endswith(("没", "未")):
         return None
     if folded[token.end : token.end + 1] in _DONE_AFTER and folded[token.end : token.end + 1]:
         return None
@@ -175,6 +177,8 @@ def _verb(tokens: list[Token], i: int, folded: str) -> Ask | None:
     if target is None:
         return None
     j, to_me, mentions = target
+    if before.kind is K.OF and before.end == token.start and at(tokens, j).kind in (K.HABIT, K.DONE):
+        return None  # 今天的提醒我都看到了
     if at(tokens, j).word == "了" and (
         at(tokens, j + 1).kind in (K.PUNCT, K.QUESTION, K.DONE, K.FILLER) or j + 1 == len(tokens)
     ):
@@ -233,7 +237,7 @@ def _noun(tokens: list[Token], i: int) -> Ask | None:
     """定个闹钟, set a daily reminder, or a timer word at the very start."""
     token = tokens[i]
     start = clause_start(tokens, i)
-    if token.n == 1 and token.kind is K.NOUN:
+    if (token.n == 1 and token.kind is K.NOUN) or at(tokens, i + 1).word in _PRODUCTS:
         return None
     timer = token.word in TIMERS
     j = i + 1
@@ -258,9 +262,11 @@ def _noun(tokens: list[Token], i: int) -> Ask | None:
             return Ask(k, j, True, is_noun=True, is_timer=timer, inner=(k + 1, i))
         if tokens[k].word in ("need", "want", "get", "like", "要", "想要", "来") and tokens[k + 1].word != "rid":
             return Ask(k, j, True, is_noun=True, is_timer=timer, inner=(k + 1, i))
-    if timer and token.word[0] > "z" and any(t.kind is K.CREATE for t in tokens[i + 1 : i + 5]):
-        made = next(n for n in range(i + 1, i + 5) if at(tokens, n).kind is K.CREATE)
+    made = _made_behind(tokens, i) if timer or token.word == "提醒" else None
+    if made is not None:
         return Ask(i, made + 1, True, is_noun=True, is_timer=timer)
+    if timer and at(tokens, i + 1).kind is K.FOR and i > 1 and all(t.kind in _TIMEISH for t in tokens[:i]):
+        return Ask(i, i + 2, True, is_noun=True, is_timer=True)  # 10 min timer for eggs
     ends = all(t.kind in (K.PUNCT, K.POLITE, K.FILLER) for t in tokens[i + 1 :])
     if timer and ends and i and all(t.kind in _TIMEISH for t in tokens[:i]):
         return Ask(i, j, True, is_noun=True, is_timer=True)
@@ -270,6 +276,14 @@ def _noun(tokens: list[Token], i: int) -> Ask | None:
     if lead_in and token.kind is K.NOUN and timer:
         return Ask(i, j, True, is_noun=True, is_timer=True)
     return None
+
+
+def _made_behind(tokens: list[Token], i: int) -> int | None:
+    """The place of the verb in 闹钟设到7点, 吃药的提醒，帮我设一下."""
+    if tokens[i].word[0] <= "z":
+        return None
+    made = next((n for n in range(i + 1, min(i + 6, len(tokens))) if tokens[n].kind is K.CREATE), None)
+    return None if made is None or at(tokens, made + 1).word in _DONE_MARKS else made
 
 
 def _forget(tokens: list[Token], i: int) -> Ask | None:

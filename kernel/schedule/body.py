@@ -11,7 +11,7 @@ K = Kind
 _START = frozenset(
     words(
         "一下 一声 记得 别忘了 别忘记 不要忘了 不要忘记 千万别忘 务必 一定 一定要 内容是 内容为 "
-        "内容 主题是 主题 事项是 事项 吧 哈 啊 的 的时候 时候 到点 到点了 准时 按时 准点 一次 "
+        "内容 主题是 主题 事项是 事项 吧 哈 啊 的 的时候 时候 到点 到点了 一次 "
         "一遍 一回 好吗 也 都 请 麻烦 可以吗 了 to that about please 是 我 and re regarding ok "
         "okay 哦 所以 然后 以后 名字叫 标题 备注 pls plz 帮我 给我 能 你 您 你好 您好 小助手 "
         "助手 机器人 会 都会 都要 可以 能不能 可不可以 我想让你 想让你 我要 我想 今后 就 for on "
@@ -78,7 +78,7 @@ def _drop_bound_verbs(tokens: list[Token], found: list[Found], ask: Ask, removed
         k = each.i - 1
         while k > ask.j and tokens[k].kind is not K.PUNCT and not removed[k]:
             k -= 1
-        if tokens[k].kind is K.PUNCT and tokens[each.i - 1].end - tokens[k].end <= 3:
+        if k > ask.j and tokens[k].kind is K.PUNCT and tokens[each.i - 1].end - tokens[k].end <= 3:
             removed[k : each.i] = b"\x01" * (each.i - k)
 
 

@@ -123,6 +123,10 @@ def _rest_of(tokens: list[Token], j: int) -> Read:
     return (Until(end), k + 1) if end else None
 
 
+_MOST_WORDS = 8
+"""Small words before a length (for the next total of 5 days): whoever writes more means nothing by them."""
+
+
 def for_phrase(tokens: list[Token], i: int) -> Read:
     """连续三天, 接下来两周, for the next 5 days, for 3 times."""
     j = i + 1
@@ -130,7 +134,9 @@ def for_phrase(tokens: list[Token], i: int) -> Read:
     if rest:
         return rest
     ahead = tokens[i].word.startswith(("接", "未", "往", "今", "之", "连"))
-    while at(tokens, j).word in ("the", "a", "的", "total", "of") or at(tokens, j).kind in (K.NEXT, K.FOR, K.OF):
+    while j < i + _MOST_WORDS and (
+        at(tokens, j).word in ("the", "a", "的", "total", "of") or at(tokens, j).kind in (K.NEXT, K.FOR, K.OF)
+    ):
         if at(tokens, j).word == "a" and at(tokens, j + 1).kind is K.UNIT:
             break
         ahead |= at(tokens, j).kind is K.NEXT or at(tokens, j).word.startswith(("接", "未"))

@@ -127,6 +127,44 @@ def next_lunar(day: date, months: frozenset[int], days: frozenset[int], *, month
     return None
 
 
+def term_day(year: int, term: int) -> date | None:
+    """The civil date on which a solar term begins, 0 for 小寒 in January to 23 for 冬至; None outside the table."""
+    if not _FIRST_LUNAR_YEAR <= year <= _LAST_LUNAR_YEAR:
+        return None
+    return _terms(year)[term]
+
+
+def next_term(day: date) -> date | None:
+    """The first date on or after `day` on which any solar term begins; None outside the table (1900 to 2100)."""
+    for year in (day.year, day.year + 1):
+        if _FIRST_LUNAR_YEAR <= year <= _LAST_LUNAR_YEAR:
+            found = next((each for each in _terms(year) if each >= day), None)
+            if found is not None:
+                return found
+    return None
+
+
+@lru_cache(maxsize=64)
+def _terms(year: int) -> tuple[date, ...]:
+    from borax.calendars.lunardate import TermUtils  # noqa: PLC0415  (20 ms, see below)
+
+    return tuple(TermUtils.nth_term_day(year, term) for term in range(24))
+
+
+def holiday_around(day: date) -> tuple[date, date]:
+    """The first and the last day off of the public holiday that `day` belongs to; `day` itself when it is none.
+
+    Raises BeyondCalendar beyond the table.
+    """
+    first = last = day
+    if is_holiday(day):
+        while is_holiday(first - _DAY):
+            first -= _DAY
+        while is_holiday(last + _DAY):
+            last += _DAY
+    return first, last
+
+
 def _chosen(month: _LunarMonth, days: frozenset[int], month_end: bool) -> Iterator[date]:
     wanted = days | {month.days} if month_end else days
     return (month.first + (number - 1) * _DAY for number in sorted(wanted) if 1 <= number <= month.days)

@@ -102,7 +102,9 @@ def _is_glue(tokens: list[Token], i: int, j: int) -> bool:
 
 def soft(tokens: list[Token], i: int, j: int) -> bool:
     """Nothing of weight stands between `i` and `j`: fillers, punctuation, helpers."""
-    return all(t.kind in _SOFT or t.kind is K.PUNCT for t in tokens[max(i, 0) : j])
+    return all(
+        t.kind in _SOFT or t.kind is K.PUNCT or (t.kind is K.AFTER and t.n) for t in tokens[max(i, 0) : j]
+    )  # 以后 alone: from now on
 
 
 def choose(groups: list[Group], ask: Ask, tokens: list[Token], *, english: bool) -> list[Found]:
@@ -117,7 +119,7 @@ def choose(groups: list[Group], ask: Ask, tokens: list[Token], *, english: bool)
             used.insert(0, taken)
     if before and not after and len(before) == len(used):
         return [f for g in used for f in g.found]
-    if _names_event(after, tokens):
+    if _names_event(after, ask, tokens):
         after = after[1:]
     for index, each in enumerate(after):
         taken = _after(each, index, used, ask, tokens, english)
@@ -126,10 +128,13 @@ def choose(groups: list[Group], ask: Ask, tokens: list[Token], *, english: bool)
     return [f for g in used for f in g.found]
 
 
-def _names_event(after: list[Group], tokens: list[Token]) -> bool:
+def _names_event(after: list[Group], ask: Ask, tokens: list[Token]) -> bool:
     """提醒我周五的会议，周四晚上8点: the first day belongs to the body, a later one has the time."""
-    if len(after) < 2 or at(tokens, after[0].j).kind is not K.OF or _plan(after[:1]).has_time:
+    if len(after) < 2 or at(tokens, after[0].j).kind is not K.OF:
         return False
+    if _plan(after[:1]).has_time:
+        inside = not soft(tokens, ask.j, after[0].i)  # 提醒我订明早6点的出租车，今晚8点
+        return inside and soft(tokens, after[-1].j, len(tokens)) and _plan(after[-1:]).has_time
     return any(_plan([g]).has_time and _plan([g]).days for g in after[1:])
 
 
@@ -210,7 +215,7 @@ def _after(g: Group, index: int, used: list[Group], ask: Ask, tokens: list[Token
     possessive = at(tokens, g.j).kind is K.OF and not adjacent
     if ask.is_timer and not plan.has_time and any(isinstance(p, Lasting) for p in g.phrases):
         return g
-    if plan.lead is None and adjacent and any(isinstance(p, Lead) for p in g.phrases):
+    if plan.lead is None and any(isinstance(p, Lead) for p in g.phrases) and (adjacent or (trailing and plan.times)):
         return g
     if all(isinstance(p, _BOUNDS) for p in g.phrases):
         g = _without_efforts(g, plan)
@@ -232,7 +237,12 @@ def _after(g: Group, index: int, used: list[Group], ask: Ask, tokens: list[Token
         mine = _plan([g])
         if mine.has_time:
             return None
-        if not _dated(plan) and (mine.cycles or mine.workdays or (english and mine.days) or mine.between):
+        weekly = all((c.n, c.unit) == (1, "w") for c in mine.cycles) and not mine.days
+        if mine.cycles and weekly and plan.days and all(isinstance(d, Weekdays) and d.week is None for d in plan.days):
+            return g  # 周五5点叫我收东西，每周
+        if not _dated(plan) and (
+            mine.cycles or mine.workdays or ((english or _opens(tokens, g.i)) and mine.days) or mine.between
+        ):
             return g
         if (
             plan.is_series
@@ -241,6 +251,11 @@ def _after(g: Group, index: int, used: list[Group], ask: Ask, tokens: list[Token
         ):
             return g
     return None
+
+
+def _opens(tokens: list[Token], i: int) -> bool:
+    """Token `i` opens a clause: 提醒我八点看直播，后天晚上."""
+    return at(tokens, i - 1).kind is K.PUNCT
 
 
 def _is_term(phrase: Phrase) -> bool:

@@ -34,6 +34,7 @@ _OTHERS: tuple[tuple[Part, Part, str], ...] = (
     ((K.DAY, 0, "that"), (K.PERIOD, 0, "evening"), "当|晚"),
     ((K.DAILY, 1, "每"), (K.PERIOD, 0, "morning"), "朝|朝"),
     ((K.DAILY, 1, "每"), (K.PERIOD, 0, "evening"), "晚|晚"),
+    ((K.DAILY, 0, "每天"), (K.FILLER, 0, "早中晚"), "每天|早中晚 每日|早中晚 每天|早午晚 每天|早晚各"),
     ((K.HOLIDAY, 0, "除夕"), (K.PERIOD, 0, "evening"), "除夕|夜"),
 )
 
@@ -42,6 +43,9 @@ def compounds() -> Iterator[tuple[Part, Part, str, str]]:
     """Both tokens of each compound, and the characters of each."""
     for n, digit in enumerate("一二三四五六七八九十", 1):
         yield (K.UNIT, 1, "月"), (K.NUM, n, "lunar"), "月", f"初{digit}"
+        if n > 1:  # 大年初一 is 春节, a word of its own.
+            for head in ("大年", "年", "新年", "春节"):
+                yield (K.LUNAR, 1, "正月"), (K.NUM, n, "lunar"), head, f"初{digit}"
     for head, n in _HEADS.items():
         for unit, said in _PERIODS.items():
             for word in words(said):

@@ -14,6 +14,7 @@ from kernel.schedule.phrases import (
     Cycle,
     Dates,
     Day,
+    Either,
     Found,
     Hourly,
     Lasting,
@@ -57,17 +58,38 @@ def conflicts(groups: list[Group], used: list[Found], ask: Ask, tokens: list[Tok
     taken = {f.i for f in used}
     left = [f for g in groups for f in g.found if f.i not in taken]
     covered = {k for f in used for k in range(f.i, f.j)}
+    if left and _is_beside(left, groups, used, ask, tokens):
+        return True
+    return (
+        _is_unread(covered, groups, ask, tokens)
+        or _has_ragged_edge(covered, left, used, ask, tokens)
+        or _lists_event(used, ask, tokens)
+        or _excludes_more(used, covered, tokens)
+        or _names_unknown_day(covered, ask, tokens)
+    )
+
+
+def _names_unknown_day(covered: set[int], ask: Ask, tokens: list[Token]) -> bool:
+    """on graduation day at noon remind me …: a day by a name that is not known."""
+    return any(
+        tokens[k].word == "on" and k not in covered and k + 1 not in covered and tokens[k + 1].kind is K.WORD
+        for k in range(ask.i - 1)
+    )
+
+
+def _is_beside(left: list[Found], groups: list[Group], used: list[Found], ask: Ask, tokens: list[Token]) -> bool:
+    """Of the phrases that are left, one that the schedule cannot ignore."""
+    others = [g for g in groups if g.i >= ask.j and any(f.i == g.i for f in left)]
     return (
         _bears_before(left, ask, tokens)
         or _has_second_time(left, used, ask, tokens)
-        or _is_unread(covered, groups, ask, tokens)
-        or _has_ragged_edge(covered, left, used, ask, tokens)
-        or _lists_event(used, ask, tokens)
         or any(isinstance(f.phrase, Lasting) and f.i == ask.j and not ask.is_noun for f in left)
-        or any(g.i >= ask.j and g.i not in taken and _asks_again(tokens, g) for g in groups)
-        or any(g.i >= ask.j and g.i not in taken and _closes_with_other_days(tokens, g, used) for g in groups)
-        or _excludes_more(used, covered, tokens)
-        or (any(_leads(used)) and any(f.i >= ask.j for f in _leads(left)))
+        or any(_asks_again(tokens, g) or _closes_with_other_days(tokens, g, used) for g in others)
+        or any(_closes_with_other_time(tokens, g, used, ask) for g in others)
+        or any(_is_parted(left, f, ask, tokens) for f in used)
+        or _closes_with_other_hour(left, ask, tokens)
+        or any(f.j <= ask.i for f in _leads(left))
+        or any(f.i >= ask.j and (any(_leads(used)) or _opens_clause(tokens, f.i)) for f in _leads(left))
     )
 
 
@@ -150,11 +172,52 @@ def _closes_with_other_days(tokens: list[Token], g: Group, used: list[Found]) ->
     return days and any(isinstance(p, Clock) for p in g.phrases) and soft(tokens, g.j, len(tokens))
 
 
+def _is_parted(left: list[Found], f: Found, ask: Ask, tokens: list[Token]) -> bool:
+    """提醒我检查灭火器，每年11月9号消防日上午10点: a Chinese clause behind the ask with a day that was not taken."""
+    if f.i < ask.j or "a" <= tokens[f.i].word[:1] <= "z":
+        return False
+    return any(
+        ask.j <= each.i < f.i
+        and _bears(each.phrase)
+        and at(tokens, each.j).kind is not K.OF
+        and _opens_clause(tokens, each.i)
+        and not any(t.kind is K.PUNCT for t in tokens[each.j : f.i])
+        for each in left
+    )
+
+
+def _closes_with_other_time(tokens: list[Token], g: Group, used: list[Found], ask: Ask) -> bool:
+    """8点提醒我出门，9点: a clock time alone in the last clause; 提醒我8点出门，9点到: two behind the ask."""
+    if used and used[0].i >= ask.j and _opens_clause(tokens, g.i) and any(isinstance(p, Clock) for p in g.phrases):
+        return True
+    alone = (
+        at(tokens, g.i - 1).kind is K.PUNCT
+        and at(tokens, g.i - 1).word not in "-/()~"
+        and soft(tokens, g.j, len(tokens))
+    )
+    return alone and any(isinstance(p, Clock) for p in g.phrases)
+
+
+def _closes_with_other_hour(left: list[Found], ask: Ask, tokens: list[Token]) -> bool:
+    """at 8 to jog or maybe 9: an alternative that ends the message with a bare number."""
+    for each in left:
+        k = each.j + 1 if at(tokens, each.j).word == "maybe" else each.j
+        number = at(tokens, k)
+        if isinstance(each.phrase, Either) and each.i >= ask.j and number.kind is K.NUM and number.n <= 24:
+            return all(t.kind in (K.PUNCT, K.FILLER, K.POINT) for t in tokens[k + 1 :])
+    return False
+
+
 def _excludes_more(used: list[Found], covered: set[int], tokens: list[Token]) -> bool:
     """An exclusion from a series that no phrase holds."""
     if not any(isinstance(f.phrase, (Cycle, Workdays)) for f in used):
         return False
     return any(t.kind is K.EXCEPT and t.end - t.start > 1 and k not in covered for k, t in enumerate(tokens))
+
+
+def _opens_clause(tokens: list[Token], i: int) -> bool:
+    """明天10点汇报，提前半小时准备: before the event or before the reminder?"""
+    return at(tokens, i - 1).kind is K.PUNCT
 
 
 def _leads(found: list[Found]) -> Iterator[Found]:

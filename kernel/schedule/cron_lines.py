@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from datetime import date
 
 from kernel.schedule.civil import DAY, WallTime, month_days
-from kernel.schedule.named_days import LUNAR, MOVING, SOLAR
-from kernel.schedule.phrases import Cycle, Dates, Day, DayPhrase, LunarDate, Named, Nth, OffMonth, Weekdays
+from kernel.schedule.named_days import LUNAR, MOVING, SOLAR, TERMS
+from kernel.schedule.phrases import Cycle, Dates, Day, DayPhrase, LunarDate, LunarDays, Named, Nth, OffMonth, Weekdays
 from kernel.schedule.plan import Plan
 from kernel.schedule.resolve import NotYet
 from kernel.schedule.values import Calendar, Doubt
@@ -92,7 +92,7 @@ def _workdays(rule: Rule, plan: Plan, days: list[DayPhrase]) -> None:
 
 
 def _by_date(rule: Rule, days: Sequence[DayPhrase], cycle: Cycle | None) -> tuple[Rule, Cycle | None]:
-    unit = cycle.unit if cycle else ""
+    unit = cycle.unit if cycle else "M" if any(isinstance(d, LunarDays) and d.each for d in days) else ""
     if unit in ("d", "w", ""):
         raise NotYet(Doubt.AMBIGUOUS)
     named = {d.month for d in days if isinstance(d, (Dates, Nth)) and d.month is not None}
@@ -109,9 +109,12 @@ def _by_date(rule: Rule, days: Sequence[DayPhrase], cycle: Cycle | None) -> tupl
             case LunarDate() if unit == "y":
                 rule.fields.append((str(phrase.day), str(phrase.month), "*"))
                 rule.calendar = Calendar.LUNAR
+            case LunarDays() if unit == "M":
+                rule.fields.append((_numbers(list(phrase.days)), "*", "*"))
+                rule.calendar = Calendar.LUNAR
             case _:
                 raise NotYet(Doubt.AMBIGUOUS)
-    if rule.calendar is Calendar.LUNAR and len(rule.fields) > 1:
+    if rule.calendar in (Calendar.LUNAR, Calendar.SOLAR_TERMS) and len(rule.fields) > 1:
         raise NotYet(Doubt.AMBIGUOUS)
     fields = rule.fields
     numbers = [(d, m) for d, m, w in fields if w == "*"]
@@ -178,6 +181,10 @@ def _holiday(rule: Rule, name: str) -> None:
         month, day = LUNAR[name]
         rule.fields.append(("L" if day < 0 else str(day), str(month), "*"))
         rule.calendar = Calendar.LUNAR
+    elif name in TERMS:
+        month, second = divmod(TERMS.index(name), 2)
+        rule.fields.append(("18-24" if second else "3-9", str(month + 1), "*"))
+        rule.calendar = Calendar.SOLAR_TERMS
     elif name in MOVING:
         month, weekday, n = MOVING[name]
         rule.fields.append(("*", str(month), f"{(weekday + 1) % 7}#{n}"))

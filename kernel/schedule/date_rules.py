@@ -47,6 +47,8 @@ def shared_rules(schedule: Cron) -> tuple[DateRule, ...]:
             rules.append(calendars.next_workday)
         case Calendar.STATUTORY_HOLIDAYS:
             rules.append(calendars.next_holiday)
+        case Calendar.SOLAR_TERMS:
+            rules.append(calendars.next_term)
         case Calendar.LUNAR | None:
             pass
         case _ as unreachable:

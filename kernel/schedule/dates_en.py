@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernel.schedule.clocks import at
-from kernel.schedule.day_names import Read
+from kernel.schedule.day_names import Read, lunar_month_en
 from kernel.schedule.phrases import Dates, DayPhrase, Unclear
 from kernel.schedule.tokens import Kind, Token
 
@@ -41,6 +41,9 @@ def en_day(tokens: list[Token], i: int) -> Read:
             break
         days.append(more[0])
         said_th, j = True, more[1]
+    lunar = lunar_month_en(tokens, j, days)
+    if lunar:
+        return lunar
     k = j + 1 if at(tokens, j).kind is K.OF else j
     month = at(tokens, k)
     if month.kind is K.MONTH:

@@ -6,7 +6,16 @@ from dataclasses import replace
 
 from kernel.schedule.clocks import amount, at
 from kernel.schedule.dates_en import en_day, en_month, written_date, year_after
-from kernel.schedule.day_names import Read, after_day, day_after, holiday_at, lunar_at, named_en
+from kernel.schedule.day_names import (
+    Read,
+    after_day,
+    bare_lunar,
+    chinese_days,
+    day_after,
+    holiday_at,
+    lunar_at,
+    named_en,
+)
 from kernel.schedule.phrases import Dates, Day, LunarDate, Named, Nth, OffMonth, Unclear, Weekdays
 from kernel.schedule.tokens import Kind, Token
 
@@ -30,6 +39,8 @@ def day(tokens: list[Token], i: int) -> Read:
             return Weekdays((5, 6)), i + 1
         case K.NEXT:
             return _next(tokens, i)
+        case K.NUM if token.word == "lunar":
+            return bare_lunar(tokens, i)
         case K.NUM:
             return _zh_date(tokens, i) or _numbered_weekday(tokens, i) or en_day(tokens, i)
         case K.MONTH:
@@ -60,7 +71,7 @@ def day(tokens: list[Token], i: int) -> Read:
             return day_after(tokens, i)
         case K.CREATE | K.WORD:
             return named_en(tokens, i)
-        case K.AT if token.word in ("on", "在", "于"):
+        case K.AT if token.word in ("on", "在", "于") and at(tokens, i + 1).kind is not K.AT:
             return day(tokens, i + 1)
     return None
 
@@ -289,7 +300,7 @@ def _last(tokens: list[Token], i: int) -> Read:
         case "quarter-end":
             return Dates((-1,)), j
         case "year-end":
-            return Dates((-1,), 12), j
+            return Dates((-1,), 12), j + (at(tokens, j).word == "last-day")
         case "end" if at(tokens, j).kind is K.OF:
             return _of_month(tokens, j + 1, -1, None)
         case "last":
@@ -301,6 +312,8 @@ def _last(tokens: list[Token], i: int) -> Read:
                     Nth(-1, weekdays_of(follow.n)[0]),
                     j + 1,
                 )
+            if chinese_days(tokens, j):
+                return _statutory(_of_month(tokens, j + 2, -1, -1) or (Nth(-1, None), j + 2))
             if follow.kind is K.WORKDAY:
                 return _of_month(tokens, j + 1, -1, -1) or (Nth(-1, None, statutory=bool(follow.n)), j + 1)
             if follow.word in ("d", "日"):
@@ -318,6 +331,13 @@ def _last(tokens: list[Token], i: int) -> Read:
                     return Nth(-1, None, statutory=bool(unit.n)), k + 1
             return Unclear(impossible=False), k + 1
     return None
+
+
+def _statutory(read: Read) -> Read:
+    """The workday of a month by the statutory calendar (the first Chinese workday of every month)."""
+    if read is None or not isinstance(read[0], Nth):
+        return None
+    return replace(read[0], statutory=True), read[1]
 
 
 def _of_month(tokens: list[Token], j: int, n: int, weekday: int | None) -> Read:
@@ -370,8 +390,11 @@ def _ordinal(tokens: list[Token], i: int) -> Read:
     if follow.kind is K.WEEKDAY and token.n <= 5:
         weekday = weekdays_of(follow.n)[0]
         return _of_month(tokens, i + 2, int(token.n), weekday) or (Nth(int(token.n), weekday), i + 2)
-    if follow.kind is K.WORKDAY:
-        return _of_month(tokens, i + 2, int(token.n), -1) or (Nth(int(token.n), None), i + 2)
+    chinese = chinese_days(tokens, i + 1)
+    if follow.kind is K.WORKDAY or chinese:
+        j = i + 3 if chinese else i + 2
+        read = _of_month(tokens, j, int(token.n), -1) or (Nth(int(token.n), None), j)
+        return _statutory(read) if chinese else read
     if follow.word == "d":
         return _of_month(tokens, i + 2, int(token.n), None) or (Dates((int(token.n),)), i + 2)
     return en_day(tokens, i)

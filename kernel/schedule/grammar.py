@@ -179,11 +179,19 @@ def _dashed_date(tokens: list[Token], i: int) -> Read:
     return Dates((int(number.n),), int(month.n)), i + 3
 
 
+_DAYS_BEFORE = frozenset({K.DAY, K.WEEKDAY, K.DAILY, K.WORKDAY})
+
+
 def _dotted_date(tokens: list[Token], i: int) -> Read:
     """5.1 before a part of the day or a clock time is a date."""
     token, follow = tokens[i], at(tokens, i + 1)
     if token.kind is not K.NUM or "." not in token.word:
         return None
+    hour, _, minute = token.word.partition(".")
+    before = at(tokens, i - 1)
+    if before.kind in _DAYS_BEFORE and before.end == token.start and len(minute) == 2:
+        valid = int(hour) < 24 and int(minute) < 60
+        return (Clock(int(hour), int(minute), literal=True) if valid else Unclear(impossible=True)), i + 1  # 明天10.30
     named = follow.kind is K.UNIT and follow.word in ("号", "日")  # 7.15号
     if (
         not named

@@ -15,6 +15,8 @@ _TAILS = frozenset(words("吗 么 没 咩 嘛 意思 干嘛 什么 为什么 rig
 _DONE_TAILS = frozenset(words("了吗 过吗 没有 了没 了没有"))
 _POLITE_QUESTIONS = frozenset(words("吗 么 有没有 是否 会不会"))
 _VERDICTS = frozenset(words("意思 什么意思 啥意思 怎么写 怎么说 怎么办 怎么样 对吗 对不对 合法吗 好不好"))
+_ASKING = frozenset({K.QUESTION, K.DONE, K.POLITE})
+"""Kinds of words without one of which, and without a question mark, nothing is asked in Chinese."""
 _HOW = frozenset(words("why how what did does whether"))
 
 
@@ -30,6 +32,8 @@ def is_inquiry(tokens: list[Token], ask: Ask, taken: bytearray, *, has_time: boo
     before = [tokens[k] for k in range(ask.i) if not taken[k]]
     if english:
         return _in_english(tokens, ask, before, has_time=has_time)
+    if _ASKING.isdisjoint([t.kind for t in tokens]) and tokens[-1].word != "?":
+        return _speaks_of_one(tokens, ask)
     if any(t.word in _DONE_TAILS for t in tokens[-4:]):
         return True
     asks_back = last is not None and last.kind is K.QUESTION and last.word in _TAILS
@@ -69,13 +73,18 @@ def _in_chinese(tokens: list[Token], ask: Ask, before: list[Token], *, has_time:
         return True
     if not has_time and any(t.kind is K.QUESTION for t in tokens[-3:]):
         return True
-    if at(tokens, ask.j).word == "的" and at(tokens, ask.j - 1).kind is K.ME and ask.j + 1 < len(tokens):
-        return True  # "提醒我的那个任务" speaks of a reminder.
+    if _speaks_of_one(tokens, ask):
+        return True
     if asks_back:
         return not polite or not has_time
     if any(t.kind is K.QUESTION and t.word in _VERDICTS for t in tokens[-5:]) and not (polite and has_time):
         return True
     return not has_time and tokens[-1].word == "?" and (asked or polite)
+
+
+def _speaks_of_one(tokens: list[Token], ask: Ask) -> bool:
+    """提醒我的那个任务 speaks of a reminder that exists."""
+    return at(tokens, ask.j).word == "的" and at(tokens, ask.j - 1).kind is K.ME and ask.j + 1 < len(tokens)
 
 
 def _past_greeting(tokens: list[Token]) -> int:

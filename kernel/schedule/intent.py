@@ -78,6 +78,10 @@ def _is_mention(tokens: list[Token], ask: Ask, used: list[Found]) -> bool:
     return any(t.kind not in _SKIPPED for t in (*tokens[: ask.i], *tokens[ask.j :]))
 
 
+_MODALS = frozenset(words("will would should might"))
+_PROMISES = frozenset(words("i'll we'll he'll she'll they'll"))
+
+
 def _reported(tokens: list[Token], ask: Ask, taken: bytearray) -> bool:
     start = clause_start(tokens, ask.i)
     while start > 0 and all(taken[k] or tokens[k].kind in (*_SKIPPED, K.AT, K.HABIT) for k in range(start, ask.i)):
@@ -90,12 +94,13 @@ def _reported(tokens: list[Token], ask: Ask, taken: bytearray) -> bool:
     own = [tokens[k] for k in range(clause_start(tokens, ask.i), ask.i) if not taken[k]]
     if any(t.kind is K.DONE and t.word not in ("没有", "was", "were", "had") for t in own):
         return True
-    if at(tokens, ask.i - 1).word in ("will", "would", "should", "might") and at(tokens, ask.i - 2).kind in (
-        K.WORD,
-        K.PERSON,
-    ):
+    helper, subject = at(tokens, ask.i - 1), at(tokens, ask.i - 2)
+    if helper.word in _MODALS and (subject.kind in (K.WORD, K.PERSON) or subject.word == "i"):
         return True  # the nurse will remind me
-    if own and own[0].word == "以前":
+    if helper.word in _PROMISES:
+        return True
+    said = next((t for t in own if t.kind not in _SKIPPED), None)
+    if said is not None and said.word == "以前":
         return True  # 以前每天10点你都会提醒我: a bygone habit.
     if any(t.kind is K.SAID for t in own) and not any(t.word in ("请你", "麻烦你") for t in own):
         return True
@@ -115,7 +120,10 @@ def _speaks_of_other(tokens: list[Token], ask: Ask, first: Token, clause: list[T
     if first.kind is K.NOUN and first.word not in COUNTDOWNS and ask.i > tokens.index(first):
         return True
     if any(
-        t.word == "请" and at(tokens, k + 1).kind is K.TEXT and at(tokens, k + 1).start == t.end
+        t.word == "请"
+        and at(tokens, k + 1).kind is K.TEXT
+        and at(tokens, k + 1).start == t.end
+        and at(tokens, k + 2).kind not in (K.LINK, K.BEFORE, K.AFTER, K.OF)
         for k, t in enumerate(tokens[: ask.i])
     ):
         return True
@@ -141,7 +149,7 @@ def _speaks_of_other(tokens: list[Token], ask: Ask, first: Token, clause: list[T
 
 def _habit_by_other(tokens: list[Token], ask: Ask, own: list[Token]) -> bool:
     habit = at(tokens, ask.i - 1)
-    if (habit.kind is not K.HABIT and habit.word not in ("都会", "会")) or habit.end < at(tokens, ask.i).start:
+    if (habit.kind is not K.HABIT and habit.word not in ("都会", "会")) or habit.end + 1 < at(tokens, ask.i).start:
         return False
     return any(t.kind in (K.TEXT, K.PERSON, K.WORD) for t in own)
 

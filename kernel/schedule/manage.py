@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernel.schedule.clocks import at
 from kernel.schedule.overviews import wants_overview
-from kernel.schedule.things import first_of_weight, is_thing
+from kernel.schedule.things import POINTERS, REMINDING, first_of_weight, is_thing
 from kernel.schedule.tokens import Kind, Token, words
 from kernel.schedule.values import Manage
 
@@ -13,52 +13,83 @@ K = Kind
 _LONGEST = 40
 """Tokens that are looked at: who manages reminders says so at once."""
 
-_FOR_NOW = frozenset(words("先别 先不要 先不用 暂停"))
+_SIGNS = frozenset({K.NOT, K.CANCEL, K.PAUSE, K.LIST, K.QUESTION, K.NOUN, K.FEW, K.NOW})
+"""Without one of these kinds of words a message manages nothing."""
+_FOR_NOW = frozenset(words("先不 先别 先不要 先不用 暂停"))
 _BRIEF = frozenset(words("今天 明天 本周 这周 下周 until for today tomorrow 期间 一阵子 一段时间 weekend"))
 _HOW = frozenset(words("怎么 怎样 如何 为什么 为啥 为何 怎么办 怎么样 why how 点解 会不会 要不要 是不是"))
-_OPEN_QUESTIONS = frozenset(words("什么 啥 谁 哪 哪里 几时 多久 何时 what who when which where whether did does was were"))
+_OPEN_QUESTIONS = frozenset(
+    words("什么 啥 谁 哪 哪里 几时 多久 何时 what who when which where whether did does was were")
+)
 """A sentence that asks one of these is no order to cancel."""
 _OFF_EN = frozenset(
     words(
         "ditch nix axe trash undo revoke void wipe purge terminate abort deactivate forget unset discard "
-        "eliminate end lose strike toss"
+        "eliminate end lose strike toss quit cease"
     )
 )
 """Verbs that put an end to a reminder where they open the sentence."""
 _REST_EN = frozenset(words("skip rest freeze suspend hush quiet"))
 """Likewise verbs that let one rest."""
+_NEEDLESS = frozenset(
+    words("不再 不再需要 不需要再 用不着 没必要 不必再 不用 不要 不需要 不必 唔使 唔要 不想 无需 甭 不用再 不要再")
+)
+_PRONOUNS = frozenset(words("他 她 它 他们 她们 它们 有人 别人"))
+_WHETHER = ("了吗", "了没", "了没有", "了么", "过吗")
+"""闹钟关了没: whether it was done."""
 _SENDING = frozenset(words("发 推 推送 发送 弹 响 叫 通知 报 播报 sending send showing ringing"))
 
 
-def managed(tokens: list[Token]) -> Manage | None:
-    """What the message wants done with reminders that exist; None when nothing."""
+def managed(tokens: list[Token], folded: str) -> Manage | None:
+    """What the message (its tokens and its folded text) wants done with reminders that exist; None when nothing."""
+    kinds = [t.kind for t in tokens]
+    if _SIGNS.isdisjoint(kinds) and not any(t.word in _OFF_EN for t in tokens[:5]):
+        return None
+    if folded.rstrip(" ?。").endswith(_WHETHER) and K.POLITE not in kinds and K.HELP not in kinds:
+        return None
     head = [t for t in tokens if t.kind is not K.MENTION][:_LONGEST]
     if any(t.kind is K.QUESTION and t.word in _HOW and at(head, n + 1).word != "many" for n, t in enumerate(head)):
         return None
     refused = _refused(head)
     if refused:
         return refused
-    things = [i for i in range(len(head)) if is_thing(head, i)]
-    if not things:
-        return _bare(head)
     asking = next(
         (
             i
             for i, t in enumerate(head)
             if t.kind in (K.ASK, K.CALL) and at(head, i + 1).kind in (K.ME, K.MENTION, K.PERSON)
-            if not _is_particle(head, i + 1)
+            if not _is_particle(head, i + 1) and not _is_label(head, i)
         ),
         None,
     )
+    if asking is not None and _done_away(head, asking, folded):
+        return Manage.CANCEL
+    things = [i for i in range(len(head)) if is_thing(head, i)]
+    if not things:
+        told = asking is not None and wants_overview(head, asking)
+        return Manage.LIST if told else _bare(head)
     acted = _acted(head, things, asking)
     if acted:
         return acted
     return Manage.LIST if wants_overview(head, asking) else None
 
 
+def _is_label(tokens: list[Token], asking: int) -> bool:
+    """把提醒我遛狗的闹钟关掉: what it reminds of is the name of the thing."""
+    return any(tokens[k].kind is K.OF and is_thing(tokens, k + 1) for k in range(asking + 1, len(tokens) - 1))
+
+
 def _is_particle(tokens: list[Token], i: int) -> bool:
     """删咗个食药提醒佢: the last word stands for the reminder, for nobody."""
     return tokens[i].word == "他" and all(t.kind in (K.PUNCT, K.FILLER) for t in tokens[i + 1 :])
+
+
+def _done_away(tokens: list[Token], asking: int, folded: str) -> bool:
+    """提醒我开会的那个删掉: a request of old, pointed at and done away with."""
+    for i in range(asking + 2, len(tokens)):
+        if tokens[i].kind is K.CANCEL:
+            return any(pointer in folded[tokens[asking].end : tokens[i].start][-8:] for pointer in POINTERS)
+    return False
 
 
 def _acted(tokens: list[Token], things: list[int], asking: int | None) -> Manage | None:
@@ -71,7 +102,7 @@ def _acted(tokens: list[Token], things: list[int], asking: int | None) -> Manage
                 return Manage.PAUSE if manage is Manage.CANCEL and _is_lifted(tokens, i) else manage
     if _unwanted(tokens, things):
         return Manage.PAUSE if _is_brief(tokens) else Manage.CANCEL
-    if asking is None and _let_go(tokens):
+    if asking is None and _let_go(tokens, things):
         return Manage.CANCEL
     return None
 
@@ -82,14 +113,19 @@ def _rests(tokens: list[Token], i: int) -> bool:
         follow = at(tokens, i + 1)
         lasting = follow.kind in (K.NUM, K.FEW, K.HALF, K.UNTIL) or follow.word in ("一下", "到", "一停")
         return token.word != "停" or lasting or at(tokens, i - 1).word == "先"
-    return token.word in _REST_EN and i == first_of_weight(tokens)
+    if i != first_of_weight(tokens):
+        return False
+    on_hold = token.word in ("put", "place") and any(
+        t.word == "on" and at(tokens, k + 1).word in ("hold", "pause", "mute") for k, t in enumerate(tokens)
+    )
+    return on_hold or token.word in _REST_EN
 
 
 def _ends(tokens: list[Token], i: int) -> bool:
     token = tokens[i]
     if token.kind is K.CANCEL:
         return True
-    if token.word in ("turn", "switch", "shut"):
+    if token.word in ("turn", "switch", "shut") or (token.word in ("take", "call") and i == first_of_weight(tokens)):
         return "off" in (at(tokens, i + 1).word, *(t.word for t in tokens[-4:]))
     if token.word == "get":
         return at(tokens, i + 1).word == "rid"
@@ -110,17 +146,44 @@ def _is_lifted(tokens: list[Token], i: int) -> bool:
 
 def _acts_on(tokens: list[Token], i: int, things: list[int]) -> bool:
     """The verb stands before or after the thing with no past mark and no third person beside it."""
-    if at(tokens, i - 1).kind is K.DONE or at(tokens, i - 1).word in ("已", "被", "没", "i", "已经", "不想", "not"):
+    before = at(tokens, i - 1)
+    if (
+        before.kind is K.DONE
+        or before.word in ("已", "被", "没", "i", "已经", "不想", "not")
+        or before.word.endswith("n't")
+    ):
         return False
-    first = next((t for t in tokens if t.kind not in (K.FILLER, K.POLITE, K.PUNCT, K.HELP)), None)
-    if first is not None and first.kind is K.PERSON:
+    if _is_done_by_other(tokens):
         return False
+    english = not any(t.word[:1] > "z" for t in tokens)
+    if english and things[-1] < i and before.kind is not K.PUNCT and "off" not in (t.word for t in tokens[i:]):
+        return False  # the alarm on my car does not stop
     made = next((k for k, t in enumerate(tokens) if t.kind is K.CREATE and t.n == 0 and k < things[0]), None)
-    if made is not None and things[0] < i and at(tokens, made + 1).word in ("a", "an", "个", "一个"):
+    follow = at(tokens, made + 1) if made is not None else None
+    if follow is not None and things[0] < i and follow.kind is not K.OF and follow.word not in ("了", "过", "好"):
         return False  # set a reminder to cancel the gym
-    if tokens[0].word in ("i", "我") and at(tokens, i).word.endswith("了") and len(tokens) > 2:
-        return at(tokens, len(tokens) - 1).word in ("吧",) or tokens[-1].kind is K.FILLER
+    if at(tokens, i).word.endswith("了") and _tells_of_self(tokens):
+        return any(t.word == "吧" for t in tokens[i + 1 :])
     return bool(things)
+
+
+def _tells_of_self(tokens: list[Token]) -> bool:
+    """我昨天把提醒删了: what I did; but not 我的提醒, 我那个提醒."""
+    i = next((k for k, t in enumerate(tokens) if t.kind not in (K.FILLER, K.POLITE, K.PUNCT)), 0)
+    follow = at(tokens, i + 1)
+    did = follow.kind in (K.CANCEL, K.DAY, K.DONE, K.PERIOD) or follow.word in ("把", "将")
+    return tokens[i].word in ("我", "我们", "咱") and did
+
+
+def _is_done_by_other(tokens: list[Token]) -> bool:
+    """她把闹钟关了; but not 奶奶复诊的提醒, whose person belongs to the name."""
+    i = next((k for k, t in enumerate(tokens) if t.kind not in (K.FILLER, K.POLITE, K.PUNCT, K.HELP)), 0)
+    if tokens[i].kind is not K.PERSON:
+        return False
+    follow = at(tokens, i + 1)
+    if tokens[i].word in _PRONOUNS or "a" <= tokens[i].word[:1] <= "z":
+        return True
+    return follow.kind in (K.CANCEL, K.PAUSE, K.DONE, K.SAID, K.HABIT) or follow.word in ("把", "将")
 
 
 def _unwanted(tokens: list[Token], things: list[int]) -> bool:
@@ -132,10 +195,17 @@ def _unwanted(tokens: list[Token], things: list[int]) -> bool:
             if not longer:
                 continue
         k = i + 1
-        while at(tokens, k).kind in (K.FILLER, K.HABIT, K.DAILY) or at(tokens, k).word in ("再", "longer", "ever"):
+        while at(tokens, k).kind in (K.FILLER, K.HABIT, K.DAILY, K.HELP) or at(tokens, k).word in (
+            "再",
+            "longer",
+            "ever",
+        ):
             if at(tokens, k).word in ("need", "want", "like"):
                 return at(tokens, k + 1).word not in ("a", "an", "to")
             k += 1
+        wanted = token.word in _NEEDLESS and any(t.word == "了" for t in tokens[thing + 1 : thing + 3])
+        if wanted and not any(t.kind in (K.CREATE, K.PUNCT, K.ASK, K.CALL) for t in tokens[i:thing]):
+            return True  # 我不要每天的早安提醒了
         if at(tokens, k).word in _SENDING and k < thing and at(tokens, k).word[0] > "z":
             return True
         if token.word == "no" and i == first_of_weight(tokens):
@@ -143,34 +213,59 @@ def _unwanted(tokens: list[Token], things: list[int]) -> bool:
     return False
 
 
-def _let_go(tokens: list[Token]) -> bool:
-    """…的提醒不用了, …的闹钟算了吧: refused at the end of the message, with no question."""
+def _let_go(tokens: list[Token], things: list[int]) -> bool:
+    """…的提醒不用了, …的闹钟算了吧, …提醒不用留了: refused at the end of its clause, with no question."""
+    for i in range(things[-1] + 1, len(tokens)):
+        if tokens[i].kind is K.NOT and tokens[i].word in _NEEDLESS:
+            ends = [k for k in range(i + 1, min(i + 4, len(tokens))) if tokens[k].word.endswith("了")]
+            if (
+                ends
+                and at(tokens, ends[0] + 1).kind in (K.PUNCT, K.FILLER)
+                and not any(t.kind in (K.PUNCT, K.ASK, K.CALL) for t in tokens[things[-1] + 1 : ends[0]])
+            ):
+                return True
     end = len(tokens)
     while end and tokens[end - 1].kind in (K.PUNCT, K.FILLER, K.NOT):
         end -= 1
     tail = [t.word for t in tokens[end:]]
-    refused = any(each in ("不用", "不要", "不需要", "不必", "唔使", "唔要") for each in tail) and "了" in tail
+    refused = any(each in _NEEDLESS for each in tail) and "了" in tail
     return refused or (at(tokens, end - 1).word == "算" and "了" in tail)
 
 
+_HAVING = frozenset(words("have need to want you bother about with"))
+"""no need to remind me, you don't have to remind me, forget about reminding me."""
 _SKIPPED_WORDS = frozenset(words("再 每天 老 天天 me 给我 总 总是"))
-_REMINDING = frozenset(words("reminding pinging nudging alerting notifying bugging messaging texting telling waking"))
 _BETWEEN = frozenset({K.NUM, K.UNIT, K.POINT, K.CLOCK, K.DAY, K.PERIOD, K.WEEKDAY, K.EVERY, K.DAILY, K.OF, K.NEXT})
 
 
 def _refused(tokens: list[Token]) -> Manage | None:
     """别再提醒我…, 不用提醒了, stop reminding me, no need to remind me."""
+    if _is_done_by_other(tokens):
+        return None  # 他让我别提醒他
+    start = first_of_weight(tokens)
     for i, token in enumerate(tokens):
-        if token.kind not in (K.NOT, K.CANCEL):
+        quits = i == start and token.word in _OFF_EN
+        if token.kind not in (K.NOT, K.CANCEL) and not quits:
             continue
-        needless = token.word == "no" and at(tokens, i + 1).word == "need" and at(tokens, i + 2).word == "to"
-        if not _is_reminding(tokens, i + 3 if needless else _refused_verb(tokens, i), token):
+        k = i + 1
+        while at(tokens, k).word in _HAVING:
+            k += 1
+        needless = k > i + 2 and token.kind is K.NOT
+        if quits and at(tokens, k).word not in REMINDING:
+            continue
+        if not _is_reminding(tokens, k if needless or quits else _refused_verb(tokens, i), token):
             continue
         mere = token.word in ("no", "没") or (token.word == "not" and at(tokens, i - 1).word != "do")
         if token.kind is K.NOT and mere and not needless:
             continue
-        return Manage.PAUSE if token.word in _FOR_NOW or _is_brief(tokens) else Manage.CANCEL
+        said_before = tokens[: _verb_behind(tokens, i)] if token.word[:1] > "z" else tokens
+        return Manage.PAUSE if token.word in _FOR_NOW or _is_brief(said_before) else Manage.CANCEL
     return None
+
+
+def _verb_behind(tokens: list[Token], i: int) -> int:
+    """The place of the asking verb behind a Chinese refusal: a time that follows it is part of the task."""
+    return next((k for k in range(i, len(tokens)) if tokens[k].kind in (K.ASK, K.CALL)), len(tokens))
 
 
 def _refused_verb(tokens: list[Token], i: int) -> int:
@@ -189,7 +284,7 @@ def _refused_verb(tokens: list[Token], i: int) -> int:
 
 def _is_reminding(tokens: list[Token], k: int, refusal: Token) -> bool:
     verb = at(tokens, k)
-    if (verb.kind is K.ASK and verb.word != "吱一声") or verb.word in _REMINDING:
+    if (verb.kind is K.ASK and verb.word != "吱一声") or verb.word in REMINDING:
         return True
     to_me = verb.kind is K.CALL and at(tokens, k + 1).kind is K.ME
     return to_me and refusal.kind is K.NOT and _is_about_time(tokens)
@@ -199,9 +294,9 @@ def _is_brief(tokens: list[Token]) -> bool:
     """For today, this week, three days: a pause, no end."""
     return any(
         t.word in _BRIEF
-        or t.kind in (K.DAY, K.NEXT, K.HOLIDAY)
+        or t.kind in (K.DAY, K.NEXT, K.HOLIDAY, K.WEEKEND)
         or "这两天" in t.word
-        or t.word == "tonight"
+        or (t.kind is K.VAGUE and t.word == "vague")
         or (t.kind is K.PERIOD and t.n == 2)
         or (t.kind is K.NUM and at(tokens, n + 1).kind is K.UNIT)
         for n, t in enumerate(tokens)

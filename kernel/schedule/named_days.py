@@ -44,6 +44,19 @@ LUNAR = {
 }
 """Lunar month and day, -1 its last."""
 
+TERMS = (
+    *("小寒", "大寒", "立春", "雨水", "惊蛰", "春分", "清明", "谷雨", "立夏", "小满", "芒种", "夏至"),
+    *("小暑", "大暑", "立秋", "处暑", "白露", "秋分", "寒露", "霜降", "立冬", "小雪", "大雪", "冬至"),
+)
+"""The solar terms, two a month from January on; the civil calendar moves them by a day or two."""
+
+TERMS_EN = (
+    *("Minor Cold", "Major Cold", "Start of Spring", "Rain Water", "Awakening of Insects", "Spring Equinox"),
+    *("Qingming", "Grain Rain", "Start of Summer", "Grain Buds", "Grain in Ear", "Summer Solstice"),
+    *("Minor Heat", "Major Heat", "Start of Autumn", "Limit of Heat", "White Dew", "Autumn Equinox"),
+    *("Cold Dew", "Frost Descent", "Start of Winter", "Minor Snow", "Major Snow", "Winter Solstice"),
+)
+
 MOVING = {"母亲节": (5, 6, 2), "父亲节": (6, 6, 3), "感恩节": (11, 3, 4)}
 """Month, weekday (0 = Monday), which one."""
 
@@ -64,7 +77,4 @@ def holiday(name: str, year: int) -> date | None:
     if name in MOVING:
         month, weekday, n = MOVING[name]
         return nth_weekday(year, month, weekday, n)
-    if name == "清明" and 2000 <= year < 2100:
-        short = year % 100
-        return date(year, 4, int(short * 0.2422 + 4.81) - short // 4)
-    return None
+    return calendars.term_day(year, TERMS.index(name)) if name in TERMS else None

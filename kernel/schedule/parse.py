@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from kernel.schedule import asks, body, choose, intent, runs
+from kernel.schedule import about, asks, body, choose, intent, runs
 from kernel.schedule.asks import Ask
 from kernel.schedule.choose import Group
 from kernel.schedule.clocks import at
+from kernel.schedule.confidence import Seen, confidence
 from kernel.schedule.conflicts import conflicts
 from kernel.schedule.echoes import is_foreign
 from kernel.schedule.folding import fold, without_layout
@@ -27,7 +28,7 @@ from kernel.schedule.questions import ask_back, resolve
 from kernel.schedule.resolve import Moment, NotYet, refuse_unclear
 from kernel.schedule.scan import scan
 from kernel.schedule.tokens import Kind, Token, words
-from kernel.schedule.values import Doubt, Once, Schedule, ScheduleIntent
+from kernel.schedule.values import Doubt, Schedule, ScheduleIntent
 
 LONGEST = 400
 """Characters of a message that is read at all: whoever writes more has written a text, not a reminder."""
@@ -39,9 +40,9 @@ K = Kind
 _WAKING = frozenset(words("wake wakeup awaken 叫醒 起床 起身 闹醒 唤醒 起来"))
 _CHANGES = frozenset(words("推迟 延后 延迟 恢复 修改 更改 调整 reschedule postpone edit delay resume unpause"))
 _MOVES = frozenset(words("改到 改成 改为 推迟 延后 换到 调到 挪到"))
-_CALLS = frozenset(words("叫 喊 提 唤 催"))
-_SURE, _GUESSED_MORNING, _GUESSED_AFTERNOON, _RUN, _ASKED = 0.97, 0.92, 0.86, 0.9, 0.9
-"""Confidence by what had to be guessed; the shares that prove right are in the benchmark's reliability curve."""
+_CALLS = frozenset(words("叫 喊 提 唤 催 通知"))
+_ASKED = 0.9
+"""Confidence of what creates nothing: a question, words that manage, no request at all."""
 
 
 def parse(text: str, *, now: datetime, zone: str) -> ScheduleIntent:
@@ -59,9 +60,12 @@ def parse(text: str, *, now: datetime, zone: str) -> ScheduleIntent:
     tokens = scan(folded)
     if not 0 < len(tokens) <= _MOST_TOKENS:
         return nothing
-    manage = managed(tokens)
+    manage = managed(tokens, folded)
     if manage is not None:
-        return ScheduleIntent(zone=zone, confidence=_ASKED, manage=manage)
+        called = about.named(text, folded, tokens)
+        return ScheduleIntent(
+            zone=zone, confidence=_ASKED, manage=manage, body=called.body, is_narrowed=called.has_time
+        )
     found = find_phrases(tokens)
     asked = asks.find_asks(tokens, folded)
     if len(found) > _MOST_PHRASES or len(asked) > _MOST_ASKS:
@@ -105,7 +109,7 @@ def _order(message: _Message) -> ScheduleIntent | None:
         order = runs.order_before(message.groups, tokens, intent.first_word(tokens))
     if order is None or intent.quoted(tokens, order.i):
         return None
-    return _intent(message, list(order.found), None)
+    return _intent(message, list(order.found), gather(order.phrases), None)
 
 
 def _reminder(message: _Message) -> ScheduleIntent | None:
@@ -113,16 +117,25 @@ def _reminder(message: _Message) -> ScheduleIntent | None:
     for ask in _by_weight(message):
         if ask.is_noun and ask.inner is None and any(a.i > ask.i and not a.is_noun for a in message.asks):
             continue
-        used = _used(message, ask)
-        plan = gather(f.phrase for f in used)
-        if intent.vetoed(message.tokens, ask, used, has_time=plan.has_time, english=message.english):
+        used, plan = _used(message, ask)
+        has_time = plan.has_time or _is_polite(message, ask)
+        if intent.vetoed(message.tokens, ask, used, has_time=has_time, english=message.english):
             continue
         if ask.is_mild and not (plan.has_time or plan.is_series or plan.unclear) and _is_idle(message, ask, plan, used):
             continue
         if _is_changing(message, ask) or _is_about_one(message, ask) or _wants_news(message, ask, used):
             continue
-        return _intent(message, used, ask)
+        return _intent(message, used, plan, ask)
     return None
+
+
+def _is_polite(message: _Message, ask: Ask) -> bool:
+    """能不能明天提醒我交材料？ names a task: a request, of which only the hour is open."""
+    tokens = message.tokens
+    if message.english or not any(t.kind is K.POLITE for t in tokens[: ask.i]):
+        return False
+    asked = (t.word for t in tokens if t.kind is K.QUESTION)
+    return any(t.kind is K.TEXT for t in tokens[ask.j :]) and all(word in ("吗", "么") for word in asked)
 
 
 def _by_weight(message: _Message) -> list[Ask]:
@@ -137,7 +150,8 @@ def _by_weight(message: _Message) -> list[Ask]:
 
 def _is_idle(message: _Message, ask: Ask, plan: Plan, used: list[Found]) -> bool:
     """A mild ask with no day either, or behind a condition (快递到了叫我): talk, not a request."""
-    later = plan.vague is not None and not plan.vague.event and ask.to_me
+    tasked = any(t.kind is K.TEXT for t in message.tokens[ask.j :])
+    later = ask.to_me and (tasked and plan.deadline if plan.vague is None else tasked or not plan.vague.event)
     if later and message.tokens[ask.i].word in _CALLS and choose.soft(message.tokens, 0, used[0].i):
         return False  # 晚点儿叫我一下
     conditional = ask.i > 0 and message.tokens[ask.i - 1].kind is K.TEXT
@@ -155,7 +169,9 @@ def _is_about_one(message: _Message, ask: Ask) -> bool:
 def _wants_news(message: _Message, ask: Ask, used: list[Found]) -> bool:
     """告诉我明天9点的天气: the time belongs to what is asked for."""
     told = message.tokens[ask.i].word in ("告诉", "告知", "tell")
-    return told and bool(used) and used[0].i >= ask.j and at(message.tokens, used[-1].j).kind is K.OF
+    if not told or not used or used[0].i < ask.j:
+        return False
+    return at(message.tokens, used[-1].j).kind is K.OF or at(message.tokens, ask.j).word == "about"
 
 
 def _is_changing(message: _Message, ask: Ask) -> bool:
@@ -173,8 +189,8 @@ def _is_changing(message: _Message, ask: Ask) -> bool:
     )
 
 
-def _used(message: _Message, ask: Ask) -> list[Found]:
-    """The phrases that say when, with lengths of time read as the asking form wants them."""
+def _used(message: _Message, ask: Ask) -> tuple[list[Found], Plan]:
+    """The phrases that say when, with lengths of time read as the asking form wants them, and their plan."""
     used = choose.choose(message.groups, ask, message.tokens, english=message.english)
     plan = gather(f.phrase for f in used)
     if plan.lasting and not plan.aheads and not plan.times and not plan.sub_daily:
@@ -182,16 +198,19 @@ def _used(message: _Message, ask: Ask) -> list[Found]:
             t.kind is K.TIMES and t.n == 1 for t in (at(message.tokens, ask.j), at(message.tokens, ask.j - 1))
         )
         if counted and not ask.is_noun:
-            return choose.as_cycle(used)
+            return _with_plan(choose.as_cycle(used))
         timed = ask.is_timer or at(message.tokens, used[0].i - 1).word in asks.COUNTDOWNS
         if timed and not plan.cycles:
-            return choose.as_ahead(used)
-    return used
+            return _with_plan(choose.as_ahead(used))
+    return used, plan
 
 
-def _intent(message: _Message, used: list[Found], ask: Ask | None) -> ScheduleIntent:
+def _with_plan(used: list[Found]) -> tuple[list[Found], Plan]:
+    return used, gather(f.phrase for f in used)
+
+
+def _intent(message: _Message, used: list[Found], plan: Plan, ask: Ask | None) -> ScheduleIntent:
     """The intent of a request; an order to the assistant when there is no asking form."""
-    plan = gather(f.phrase for f in used)
     zone = plan.zone or message.zone
     moment = Moment(message.now, zone)
     cut = body.cut_body(message.text, message.tokens, _spoken(message, used, ask), ask, whole=plan.lead is not None)
@@ -199,10 +218,13 @@ def _intent(message: _Message, used: list[Found], ask: Ask | None) -> ScheduleIn
     if plan.lead is not None:
         span = plan.lead.span
         lead = timedelta(days=span.days + 30 * span.months, seconds=span.seconds)
-    schedule, question, confidence = None, None, _ASKED
+    schedule, question, sure = None, None, _ASKED
     try:
         schedule = _schedule(message, plan, used, ask, moment)
-        confidence = _confidence(plan, schedule, is_run=ask is None)
+        known = {f.i for f in used}
+        unread = [f for g in message.groups for f in g.found if f.i not in known]
+        seen = Seen(message.folded, message.tokens, used, unread, message.asks, ask, plan, schedule)
+        sure = confidence(seen)
     except NotYet as reason:
         question = ask_back(reason.doubt, plan, moment, english=message.english)
     except (OverflowError, ValueError):
@@ -210,7 +232,7 @@ def _intent(message: _Message, used: list[Found], ask: Ask | None) -> ScheduleIn
         question = ask_back(Doubt.INVALID_DATE, plan, moment, english=message.english)
     return ScheduleIntent(
         zone=zone,
-        confidence=confidence,
+        confidence=sure,
         body=cut,
         schedule=schedule,
         question=question,
@@ -250,13 +272,3 @@ def _spoken(message: _Message, used: Sequence[Found], ask: Ask | None) -> list[F
         if f not in used and isinstance(f.phrase, Vague) and message.tokens[f.i].n == 1
     ]
     return [*used, *then]
-
-
-def _confidence(plan: Plan, schedule: Schedule, *, is_run: bool) -> float:
-    if any(w.is_guess and w.moment.hour >= 13 for w in plan.times):
-        return _GUESSED_AFTERNOON
-    if is_run:
-        return _RUN
-    if any(w.is_guess for w in plan.times) and isinstance(schedule, Once):
-        return _GUESSED_MORNING
-    return _SURE

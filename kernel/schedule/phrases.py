@@ -101,6 +101,8 @@ class Named:
 
     name: str
     years_ahead: int | None = None
+    edge: int = 0
+    """-1 the first, 1 the last day off around it (国庆期间), 0 the day itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,14 @@ class LunarDate:
 
 
 @dataclass(frozen=True, slots=True)
+class LunarDays:
+    """Days of a lunar month that is not named (初一、十五): the next ones, or of every month (`each`)."""
+
+    days: tuple[int, ...]
+    each: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class OffMonth:
     """A week, month, quarter or year without its day (下个月)."""
 
@@ -120,7 +130,7 @@ class OffMonth:
     is_week: bool = False
 
 
-DayPhrase = Day | Weekdays | Dates | Nth | Named | LunarDate | OffMonth
+DayPhrase = Day | Weekdays | Dates | Nth | Named | LunarDate | LunarDays | OffMonth
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from kernel.schedule.phrases import (
     Lasting,
     Lead,
     LunarDate,
+    LunarDays,
     Named,
     Nth,
     OffMonth,
@@ -95,6 +96,7 @@ class Plan:
             or (self.lasting and (self.lasting.span.days or self.lasting.span.months))
             or any(isinstance(d, Weekdays) and (d.each or (len(d.days) > 2 and d.week is None)) for d in self.days)
             or any(p.each for p in self.parts)
+            or any(isinstance(d, LunarDays) and d.each for d in self.days)
         )
 
 
@@ -102,6 +104,7 @@ def gather(phrases: Iterable[Phrase]) -> Plan:
     """The plan of phrases in the order they were said."""
     plan = Plan()
     period = ""
+    marked = False  # it was said that a count is of all (共5次)
     fresh = False  # the period stands directly before the next clock time
     bare: Clock | None = None  # the last clock time, while a period after it may still complete it
     for phrase in phrases:
@@ -131,10 +134,13 @@ def gather(phrases: Iterable[Phrase]) -> Plan:
                 if plan.start_time is None:
                     plan.unclear.append(Unclear(impossible=False))
             case _:
+                marked |= isinstance(phrase, Count) and phrase.marked
                 _add(plan, phrase)
                 if isinstance(phrase, (Day, Weekdays, Dates)) and not fresh:
                     period = ""
     _close_parts(plan)
+    if plan.count == len(plan.times) > 1 and not marked:
+        plan.count = None  # 每天10点和16点两次: a day, not in all.
     return plan
 
 
@@ -200,7 +206,7 @@ def _add_window(plan: Plan, window: Window, period: str) -> None:
 
 def _add(plan: Plan, phrase: Phrase) -> None:
     match phrase:
-        case Day() | Weekdays() | Dates() | Nth() | Named() | LunarDate() | OffMonth():
+        case Day() | Weekdays() | Dates() | Nth() | Named() | LunarDate() | LunarDays() | OffMonth():
             plan.days.append(phrase)
         case Ahead():
             plan.aheads.append(phrase)

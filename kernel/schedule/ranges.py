@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernel.schedule.clocks import at, clock
+from kernel.schedule.day_names import holiday_stretch
 from kernel.schedule.days import day
 from kernel.schedule.lengths import Read
 from kernel.schedule.phrases import (
@@ -15,6 +16,7 @@ from kernel.schedule.phrases import (
     Except,
     From,
     FromClock,
+    Named,
     Span,
     Unclear,
     Weekdays,
@@ -69,6 +71,10 @@ def day_phrase(tokens: list[Token], i: int) -> Read:
     if read is None:
         return None
     first, j = read
+    if isinstance(first, Named) and first.years_ahead is None and tokens[i].kind is K.HOLIDAY:
+        k = holiday_stretch(tokens, j - 1)
+        if k is not None:
+            return Between(Named(first.name, edge=-1), Named(first.name, edge=1)), k
     if isinstance(first, Unclear):
         return first, j
     if _is_week_later(tokens, j) and isinstance(first, (Day, Weekdays)):

@@ -57,6 +57,14 @@ def moment(at: datetime, zone: str, language: str, now: datetime) -> str:
     return _words(language).moment(local, now.astimezone(ZoneInfo(zone)).date())
 
 
+def zone_name(zone: str) -> str:
+    """The zone as people write it: the database's Etc/GMT-8 turns its sign round and is UTC+8."""
+    offset = zone.removeprefix("Etc/GMT")
+    if offset == zone:
+        return zone
+    return f"UTC{'+' if offset[0] == '-' else '-'}{offset[1:]}" if offset[:1] in ("+", "-") else "UTC"
+
+
 def caveat(schedule: Schedule, language: str) -> str:
     """What a confirmation must add about days that do not always exist; empty when there is nothing to add."""
     if not isinstance(schedule, Cron) or schedule.calendar is Calendar.LUNAR:

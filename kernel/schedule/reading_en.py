@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
 
 from kernel.schedule.cron import LAST, Fields
-from kernel.schedule.reading_parts import Bounds, EachHour, Group, Run, whole_units
+from kernel.schedule.named_days import TERMS_EN
+from kernel.schedule.reading_parts import Bounds, EachHour, Group, Run, term_of, whole_units
 from kernel.schedule.values import Calendar, Cron, Step, Unit
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -96,11 +97,12 @@ def _days(days: Fields, schedule: Cron) -> str:
         return "every Chinese workday"
     if days == _EVERY_DAY and schedule.calendar is Calendar.STATUTORY_HOLIDAYS:
         return "every Chinese public holiday"
-    if days.months is None:
-        return (
-            f"on {_in_month(days)} of every month" if _names_month_days(days) else f"every {_weekdays(days.weekdays)}"
-        )
-    return _in_months(days, days.months)
+    if schedule.calendar is Calendar.SOLAR_TERMS and (term := term_of(days)) is not None:
+        return f"every year on {TERMS_EN[term]}"
+    workday = "Chinese workday" if schedule.calendar is Calendar.STATUTORY_WORKDAYS else "workday"
+    if days.months is None and not _names_month_days(days):
+        return f"every {_weekdays(days.weekdays)}"
+    return f"on {_in_month(days, workday)} of every month" if days.months is None else _in_months(days, days.months)
 
 
 def _in_months(days: Fields, months: tuple[int, ...]) -> str:
@@ -124,9 +126,9 @@ def _names_month_days(days: Fields) -> bool:
     return bool(days.days is not None or days.nth or days.first_workday or days.last_workday)
 
 
-def _in_month(days: Fields) -> str:
+def _in_month(days: Fields, workday: str = "workday") -> str:
     if days.first_workday or days.last_workday:
-        return f"the {'first' if days.first_workday else 'last'} workday"
+        return f"the {'first' if days.first_workday else 'last'} {workday}"
     names = [f"the {_NTH[n]} {_WEEKDAYS[weekday]}" for weekday, n in days.nth]
     names += [f"the {_ordinal(each)}" for each in days.days or ()]
     if days.month_end:
@@ -175,10 +177,13 @@ def _lunar(days: Fields) -> str:
 def _calendar(groups: tuple[Group, ...], schedule: Cron) -> str:
     """What the statutory calendar adds where the days have not said it."""
     plain = all(each.days == _EVERY_DAY for each in groups) and schedule.step is None
-    if schedule.calendar is Calendar.STATUTORY_WORKDAYS and not plain:
+    named = all(each.days.first_workday or each.days.last_workday for each in groups)
+    if schedule.calendar is Calendar.STATUTORY_WORKDAYS and not plain and not named:
         return " except public holidays"
     if schedule.calendar is Calendar.STATUTORY_HOLIDAYS and not plain:
         return ", only on Chinese public holidays"
+    if schedule.calendar is Calendar.SOLAR_TERMS and any(term_of(each.days) is None for each in groups):
+        return ", only when a solar term begins"
     return ""
 
 

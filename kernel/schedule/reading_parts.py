@@ -91,6 +91,15 @@ def bounds_of_interval(schedule: Every, zone: str) -> Bounds:
     return Bounds(None if start.second or start.microsecond else first, end, schedule.count)
 
 
+def term_of(days: Fields) -> int | None:
+    """The solar term that the days bring about in the calendar of the terms, 0 for 小寒; None when not just one."""
+    if days.months is None or len(days.months) > 1 or days.weekdays is not None or days.nth or days.month_end:
+        return None
+    halves = {tuple(range(3, 10)): 0, tuple(range(18, 25)): 1}
+    half = halves.get(days.days or ())
+    return None if half is None else 2 * (days.months[0] - 1) + half
+
+
 def whole_units(span: timedelta) -> tuple[int, str]:
     """`span` in the largest of hour, minute and second that measures it without rest."""
     seconds = span // timedelta(seconds=1)

@@ -6,12 +6,15 @@ from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
 
 from kernel.schedule.cron import LAST, Fields
-from kernel.schedule.reading_parts import Bounds, EachHour, Group, Run, whole_units
+from kernel.schedule.named_days import TERMS
+from kernel.schedule.reading_parts import Bounds, EachHour, Group, Run, term_of, whole_units
 from kernel.schedule.values import Calendar, Cron, Step, Unit
 
 _DIGITS = "日一二三四五六七八九十"
 _WEEKDAYS = "一二三四五六日"
 _LUNAR_MONTHS = ("正月", "二月", "三月", "四月", "五月", "六月", "七月", "八月", "九月", "十月", "冬月", "腊月")
+_COMMON_WORDS = frozenset({"小寒", "大寒", "雨水", "小满", "小暑", "大暑", "白露", "寒露", "小雪", "大雪"})
+"""Names of solar terms that mean rain, snow or dew as well."""
 _UNITS = {Unit.DAY: "天", Unit.WEEK: "周", Unit.MONTH: "个月", Unit.YEAR: "年"}
 _EVERY_DAY = Fields((), ())
 
@@ -93,6 +96,8 @@ def _days(days: Fields, schedule: Cron) -> str:
         return "每个法定工作日"
     if days == _EVERY_DAY and schedule.calendar is Calendar.STATUTORY_HOLIDAYS:
         return "每个法定节假日"
+    if schedule.calendar is Calendar.SOLAR_TERMS and (term := term_of(days)) is not None:
+        return f"每年{TERMS[term]}{'节气' if TERMS[term] in _COMMON_WORDS else ''}"
     workday = "法定工作日" if schedule.calendar is Calendar.STATUTORY_WORKDAYS else "工作日"
     if days.months is None:
         return _in_month(days, "每月", workday) if _names_month_days(days) else _weekdays(days.weekdays)
@@ -184,6 +189,8 @@ def _calendar(groups: tuple[Group, ...], schedule: Cron) -> str:
         return "，法定节假日除外"
     if schedule.calendar is Calendar.STATUTORY_HOLIDAYS and not plain:
         return "，仅限法定节假日"
+    if schedule.calendar is Calendar.SOLAR_TERMS and any(term_of(each.days) is None for each in groups):
+        return "，仅限节气当天"
     return ""
 
 

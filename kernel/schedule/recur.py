@@ -15,6 +15,7 @@ from kernel.schedule.phrases import (
     DayPhrase,
     From,
     LunarDate,
+    LunarDays,
     Named,
     Nth,
     OffMonth,
@@ -307,7 +308,7 @@ def _start_day(begin: From, moment: Moment) -> date:
         if begin.day.months:
             return add_months(today.replace(day=1), begin.day.months)
         return today
-    if not isinstance(begin.day, (Day, Weekdays, Dates, Nth, Named, LunarDate)):
+    if not isinstance(begin.day, (Day, Weekdays, Dates, Nth, Named, LunarDate, LunarDays)):
         return add_span(moment.today, begin.day.span)
     return min(dates_of(begin.day, moment))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernel.schedule.clocks import amount, at, span
+from kernel.schedule.day_names import chinese_days, named_en
 from kernel.schedule.days import day
 from kernel.schedule.lengths import Read, cycle_of, few, is_english
 from kernel.schedule.phrases import (
@@ -11,6 +12,7 @@ from kernel.schedule.phrases import (
     Cycle,
     Dates,
     Hourly,
+    LunarDays,
     Part,
     Unclear,
     Workdays,
@@ -65,6 +67,16 @@ def _every_kind(tokens: list[Token], j: int) -> Read:
             return Cycle(1, "d"), j
         case K.HOLIDAY if follow.word == "statutory":
             return Workdays(statutory=True, off=True), j + 1
+        case K.LUNAR if isinstance((day(tokens, j) or (None,))[0], LunarDays):
+            return Cycle(1, "M"), j
+        case K.WORD if follow.word in ("chinese", "statutory"):
+            return chinese_days(tokens, j) or (
+                (Cycle(1, "y"), j) if named_en(tokens, j) else None  # every Chinese New Year
+            )
+        case K.WORD | K.CREATE | K.GLUE if named_en(tokens, j):
+            return Cycle(1, "y"), j
+        case K.WORD if follow.word == "lunar" and at(tokens, j + 1).word == "M":
+            return Cycle(1, "M"), j + 2
         case K.MONTH | K.HOLIDAY | K.LUNAR:
             return Cycle(1, "y"), j
         case K.LAST if follow.word == "quarter-end":

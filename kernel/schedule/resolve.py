@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 
+from kernel.schedule import calendars
 from kernel.schedule.civil import (
     DAY,
     WallTime,
@@ -17,7 +18,7 @@ from kernel.schedule.civil import (
     zone_of,
 )
 from kernel.schedule.named_days import holiday, lunar_date
-from kernel.schedule.phrases import Dates, Day, DayPhrase, LunarDate, Named, Nth, OffMonth, Weekdays
+from kernel.schedule.phrases import Dates, Day, DayPhrase, LunarDate, LunarDays, Named, Nth, OffMonth, Weekdays
 from kernel.schedule.plan import Plan
 from kernel.schedule.values import Doubt, Once, Schedule
 
@@ -39,16 +40,15 @@ class Moment:
 
     now: datetime
     zone: str
+    local: datetime = field(init=False)
+    """The local time."""
+    today: date = field(init=False)
+    """The local date."""
 
-    @property
-    def today(self) -> date:
-        """The local date."""
-        return self.local.date()
-
-    @property
-    def local(self) -> datetime:
-        """The local time."""
-        return self.now.astimezone(zone_of(self.zone))
+    def __post_init__(self) -> None:
+        local = self.now.astimezone(zone_of(self.zone))
+        object.__setattr__(self, "local", local)
+        object.__setattr__(self, "today", local.date())
 
     def instant(self, day: date, wall: WallTime) -> datetime:
         """The instant of a time of day on a date, aware UTC."""
@@ -220,6 +220,8 @@ def dates_of(phrase: DayPhrase, moment: Moment, wall: WallTime | None = None) ->
             return [_named_date(phrase, today, earliest)]
         case LunarDate():
             return [_lunar(phrase.month, phrase.day, earliest)]
+        case LunarDays():
+            return sorted(_lunar_of_month(each, earliest) for each in phrase.days)
         case OffMonth():
             raise NotYet(Doubt.NO_TIME)
 
@@ -297,9 +299,26 @@ def _named_date(phrase: Named, today: date, earliest: date) -> date:
     wanted = None if phrase.years_ahead is None else today.year + phrase.years_ahead
     for year in range(today.year - 1, today.year + 3 + max(phrase.years_ahead or 0, 0)):
         found = holiday(phrase.name, year)
-        if found is not None and (found >= earliest if wanted is None else found.year == wanted):
-            return found
+        if found is None:
+            continue
+        last = _edge_of_holiday(found, 1) if phrase.edge and found.year >= today.year else found
+        if last >= earliest if wanted is None else found.year == wanted:
+            return _edge_of_holiday(found, phrase.edge) if phrase.edge else found
     raise NotYet(Doubt.AMBIGUOUS)
+
+
+def _edge_of_holiday(day: date, edge: int) -> date:
+    try:
+        return calendars.holiday_around(day)[edge > 0]
+    except calendars.BeyondCalendar as error:
+        raise NotYet(Doubt.BEYOND_CALENDAR) from error
+
+
+def _lunar_of_month(day: int, earliest: date) -> date:
+    found = calendars.next_lunar(earliest, frozenset(range(1, 13)), frozenset({day}))
+    if found is None:
+        raise NotYet(Doubt.INVALID_DATE)
+    return found
 
 
 def _lunar(month: int, day: int, earliest: date) -> date:

@@ -37,6 +37,8 @@ _STRONG_EN = frozenset(
 )
 _IN_ORDERS = frozenset(words("什么 哪些 what which how where whether is was are were has do"))
 """Question words that an order may hold (每天8点看看有什么新闻)."""
+_OPEN_IN_ORDERS = frozenset(words("有没有 是否 是不是 能不能 对不对 多少 几 哪个 谁"))
+"""Those that only an order to look may hold (检查一下网站是不是正常)."""
 _BLOCKED = frozenset({K.QUESTION, K.SAID, K.DONE})
 
 
@@ -59,7 +61,7 @@ def order_after(groups: list[Group], tokens: list[Token], folded: str, *, englis
     verb = at(tokens, k)
     looks = verb.kind in (K.AGENT, K.NOW, K.LIST)
     asked = (t.word for t in tokens[k:] if t.kind is K.QUESTION and t.word not in _IN_ORDERS)
-    if any(not (looks and word in ("有没有", "是否", "多少")) for word in asked) and not helped:
+    if any(not (looks and word in _OPEN_IN_ORDERS) for word in asked) and not helped:
         return None
     if _asks_back(tokens) and not any(t.kind is K.POLITE for t in tokens):
         return None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kernel.schedule.lexicon_zh import FIRST, LEXICON
+from kernel.schedule.lexicon_zh import FIRST, LEXICON, Entry
 from kernel.schedule.mentions import mention_end
 from kernel.schedule.numerals_zh import NUMERALS, zh_number
-from kernel.schedule.spelling import near
+from kernel.schedule.spelling import is_reminding, near
 from kernel.schedule.tokens import Kind, Token, words
 from kernel.schedule.weeks_zh import weekdays_at
 from kernel.schedule.words_en import WORDS
@@ -13,6 +13,8 @@ from kernel.schedule.words_en import WORDS
 _COUNTERS = frozenset("点时分秒号日月年天周个")
 _NUMBERS = frozenset({Kind.NUM, Kind.HALF, Kind.FEW})
 _COUNTED = frozenset({Kind.UNIT, Kind.POINT, Kind.LAST, Kind.WEEKDAY})
+_YIELDING = frozenset({Kind.TEXT, Kind.SAID, Kind.FILLER})
+_NONE: tuple[Entry, ...] = ((0, Kind.TEXT, 0, ""),)
 _QUOTES = frozenset("\"'“”「」『』`《》")
 _PUNCT = frozenset(",.;:!?。、;()[]{}<>|*/\\+=%^&$…·-~_—–'’‘→•#@")
 
@@ -66,8 +68,25 @@ class _Scanner:
         self.out.append(Token(kind, self.i, self.i + 1, 0, word))
         self.i += 1
 
+    def _reminding(self, i: int) -> bool:
+        self.out.append(Token(Kind.ASK, i, i + 2, 1, "提醒"))
+        self.i = i + 2
+        return True
+
     def _text(self) -> None:
-        out = self.out
+        out, i = self.out, self.i
+        if (
+            self.text[i] == "醒"
+            and out
+            and out[-1].kind is Kind.TEXT
+            and out[-1].end == i
+            and is_reminding(self.text, i - 1)
+        ):
+            last = out.pop()
+            if last.end - last.start > 1:
+                out.append(Token(Kind.TEXT, last.start, i - 1))
+            self._reminding(i - 1)
+            return
         if out and out[-1].kind is Kind.TEXT and out[-1].end == self.i and not out[-1].word:
             out[-1] = Token(Kind.TEXT, out[-1].start, self.i + 1)
         else:
@@ -198,12 +217,18 @@ class _Scanner:
         text, i = self.text, self.i
         if c in "周星礼拜" and self._week():
             return True
+        if c == "提" and is_reminding(text, i):
+            return self._reminding(i)
         counted = c in _COUNTERS and self.out and self.out[-1].end == i and self.out[-1].kind in _NUMBERS
         for size in FIRST[c]:
             entry = LEXICON.get(text[i : i + size])
+            if entry is not None and (entry[0][1] in _YIELDING) and self._yields(entry[0][1], i, size):
+                continue
             if counted and entry is not None and entry[0][1] not in _COUNTED:
                 continue  # 8点播报 is no 点播: a counter belongs to the number before it.
             if entry is not None and c == "个" and entry[0][3] == "w" and self._nth_weekday():
+                return True
+            if entry is not None and entry[0][1] is Kind.OTHER and self._every_other_week(i, size):
                 return True
             if entry is not None and len(text) >= i + size:
                 for width, kind, n, word in entry:
@@ -212,15 +237,43 @@ class _Scanner:
                         self.i = i
                         if self._week():
                             return True
+                    if kind is Kind.PERIOD and i > self.i and self._is_longer(i, width):
+                        break  # 每天夜里: the 夜 of 每天夜 begins a word of its own.
                     self.out.append(Token(kind, i, i + width, n, word))
                     i += width
                 self.i = i
                 return True
         return False
 
+    def _yields(self, kind: Kind, i: int, size: int) -> bool:
+        """请教师节 holds a 教师节; 提醒我记得 speaks to me, and remembers nothing."""
+        if kind is Kind.TEXT:
+            follow = self.text[i + 1 : i + 2]
+            return size == 2 and any(
+                n > 2 and LEXICON.get(self.text[i + 1 : i + 1 + n], _NONE)[0][1] is Kind.HOLIDAY
+                for n in FIRST.get(follow, ())
+            )
+        asked = bool(self.out) and self.out[-1].kind in (Kind.ASK, Kind.CALL) and self.out[-1].end == i
+        return asked and size > 1 and self.text[i] == "我"
+
+    def _is_longer(self, i: int, width: int) -> bool:
+        """A word longer than `width` begins at `i`."""
+        text = self.text
+        return any(size > width and text[i : i + size] in LEXICON for size in FIRST.get(text[i], ()))
+
+    def _every_other_week(self, i: int, size: int) -> bool:
+        """隔周三: the 周 of 隔周 may go on to name its day."""
+        head = next((h for h in ("星期", "礼拜", "周") if self.text.startswith(h, i + size - len(h))), "")
+        named = weekdays_at(self.text, i + size - len(head)) if head else None
+        if named is None or named[1] <= i + size:
+            return False
+        self.out.append(Token(Kind.OTHER, i, i + size - len(head), 7, "w"))
+        self.i = i + size - len(head)
+        return self._week()
+
     def _nth_weekday(self) -> bool:
         """第二个星期二: 个 counts the weekday here, it opens no 个星期."""
-        if len(self.out) < 2 or self.out[-2].word != "第" or self.out[-1].end != self.i:
+        if len(self.out) < 2 or self.out[-2].word not in ("第", "back") or self.out[-1].end != self.i:
             return False
         start = self.i
         self.i += 1

@@ -1,4 +1,4 @@
-"""Slips of the keyboard in English words: a letter more, less, other, or two swapped."""
+"""Slips of the keyboard: an English word with a letter more, less, other, or two swapped; 提醒 with one other half."""
 
 from __future__ import annotations
 
@@ -23,6 +23,21 @@ def near(word: str) -> tuple[Kind, float, str] | None:
         if abs(len(target) - size) <= 1 and word not in _REAL and _one_slip(word, target):
             return WORDS[target]
     return None
+
+
+_AFTER_TI = frozenset("拔议升示携名问防前供及到起点给着了过高请审交醒取出早案货款现炼款速神")
+_BEFORE_XING = frozenset("提叫喊唤吵弄惊吓摇拍点闹觉清催睡苏没刚先把")
+"""Characters that make a word of their own with 提 and 醒."""
+
+
+def is_reminding(text: str, i: int) -> bool:
+    """提X我 or X醒我 at `i`: 提醒 with one half mistyped, and whom to remind."""
+    if not text.startswith(("我", "大家"), i + 2):
+        return False
+    first, second = text[i], text[i + 1]
+    if not ("一" <= first <= "鿿" and "一" <= second <= "鿿"):
+        return False
+    return (first == "提" and second not in _AFTER_TI) or (second == "醒" and first not in _BEFORE_XING)
 
 
 _REAL = frozenset(

@@ -9,10 +9,18 @@ K = Kind
 
 NAMES = frozenset(
     words(
-        "提醒 闹钟 闹铃 定时 定时任务 定时提醒 倒计时 计时器 定时器 提醒事项 闹表 计时 日程 "
+        "提醒 闹钟 闹铃 定时 定时任务 定时提醒 倒计时 计时器 定时器 提醒事项 闹表 计时 "
         "reminder reminders alarm alarms timer timers remind countdown"
     )
 )
+REMINDING = frozenset(words("reminding pinging nudging alerting notifying bugging messaging texting telling waking"))
+"""What stops when somebody stops reminding."""
+POINTERS = tuple(words("那个 这个 那条 这条 那一条 这一条 那一个 这一个 嗰个 呢个"))
+"""Words that point at one of them."""
+_SHOWS = frozenset(
+    words("看一眼 瞧一眼 查下 查一查 查询 查一下 看一下 看看 查查 列出 列一下 查看 看下 罗列 列 展示 显示")
+)
+"""Verbs, as the other words for lists ask which ones there are."""
 _OPENING = frozenset({K.FILLER, K.POLITE, K.PUNCT, K.HELP, K.YOU, K.QUOTE})
 
 
@@ -20,7 +28,7 @@ def is_thing(tokens: list[Token], i: int) -> bool:
     """A reminder as a thing: 提醒 followed neither by the person it would remind nor by what it would say."""
     token, follow = tokens[i], at(tokens, i + 1)
     if token.kind is K.NOUN:
-        return True
+        return not token.n  # 待办 and 日程 may be anybody's.
     if token.word not in NAMES:
         return False
     if follow.kind in (K.ME, K.MENTION, K.YOU):
@@ -29,7 +37,8 @@ def is_thing(tokens: list[Token], i: int) -> bool:
         return follow.word == "他" and all(t.kind in (K.PUNCT, K.FILLER) for t in tokens[i + 2 :])
     if follow.kind is K.TEXT and follow.start == token.end and token.word == "提醒":
         before = at(tokens, i - 1)
-        return before.kind in (K.OF, K.UNIT, K.TEXT, K.NEXT, K.NOUN) or before.word in ("那个", "这个", "那条", "这条")
+        which = before.kind is K.LIST and before.word not in _SHOWS
+        return which or before.kind in (K.OF, K.UNIT, K.TEXT, K.NEXT, K.NOUN) or before.word in POINTERS
     return True
 
 

@@ -20,6 +20,9 @@ class Calendar(Enum):
     """Days off in mainland China by the statutory calendar (法定节假日)."""
     LUNAR = "lunar"
     """The cron fields day and month are read in the Chinese lunar calendar; leap months never match."""
+    SOLAR_TERMS = "solar-terms"
+    """Only days on which one of the 24 solar terms (冬至, 清明) begins: one from the 3rd to the 9th, one from the 18th
+    to the 24th of each month."""
 
 
 class Unit(Enum):
@@ -144,6 +147,8 @@ class ScheduleIntent:
     lead: timedelta | None = None
     is_agent_run: bool = False
     """The message asks the assistant to do work at that time ("每天8点搜医学新闻发给我"), not to say a text."""
+    is_narrowed: bool = False
+    """Of `manage`: the words name a time too (取消今晚8点的提醒), which `body`, the task they name, leaves out."""
 
     @property
     def is_request(self) -> bool:

@@ -40,6 +40,14 @@ def test_an_unclear_message_is_shown_with_its_question(capsys: pytest.CaptureFix
     assert "At what time?" in shown
 
 
+def test_words_that_manage_are_shown_with_what_they_name(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["--tz", "Asia/Shanghai", "--now", "2026-04-22T10:30", "吃药的提醒不用了"])
+
+    shown = capsys.readouterr().out
+    assert "manage: cancel" in shown
+    assert "吃药" in shown
+
+
 def test_lines_go_in_and_out(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [
         {"id": 1, "text": "明天下午3点提醒 @小王 交合同", "now": "2026-04-22T10:30:00+08:00", "tz": "Asia/Shanghai"},

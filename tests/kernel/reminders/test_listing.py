@@ -96,6 +96,22 @@ def test_a_name_that_is_not_here_never_cancels_another(words: str) -> None:
     assert [choice.id for choice in shown(changes.outbound).choices] == ["0"]
 
 
+@pytest.mark.parametrize("words", ["取消今晚8点的提醒", "把明天的提醒删了", "cancel my 6am alarm"])
+def test_a_time_alone_never_cancels_the_only_one_unasked(words: str) -> None:
+    changes = manage(Manage.CANCEL, words, desk(), stored(ROUND))
+
+    assert changes.triggers == ()
+    assert [choice.id for choice in shown(changes.outbound).choices] == ["0"]
+
+
+def test_the_whole_name_counts_before_a_shared_word() -> None:
+    cold = trigger("喝水吃药")
+
+    changes = manage(Manage.CANCEL, "取消喝水吃药的提醒", desk(), stored(WATER, cold))
+
+    assert changes.triggers == (TriggerGone(cold.id),)
+
+
 def test_pausing_rests_the_named_one() -> None:
     changes = manage(Manage.PAUSE, "先别提醒我喝水", desk(), stored(ROUND, WATER))
 

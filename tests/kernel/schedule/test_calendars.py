@@ -130,6 +130,37 @@ def test_the_rarest_lunar_day_is_found_and_the_table_has_an_end() -> None:
     assert calendars.next_lunar(date(2101, 2, 1), EVERY_MONTH, frozenset({1})) is None
 
 
+def test_a_solar_term_moves_by_a_day_or_two() -> None:
+    assert [calendars.term_day(year, 6) for year in (2024, 2026, 2027)] == [
+        date(2024, 4, 4),
+        date(2026, 4, 5),
+        date(2027, 4, 5),
+    ]
+    assert calendars.term_day(2026, 23) == date(2026, 12, 22)
+    assert calendars.term_day(2200, 0) is None
+
+
+def test_each_half_of_a_month_holds_one_solar_term() -> None:
+    """What lets five cron fields name a term: from the 3rd to the 9th and from the 18th to the 24th there is one."""
+    for year in range(1900, 2101):
+        days = [calendars.term_day(year, term) for term in range(24)]
+        assert all(
+            day is not None and day.month == term // 2 + 1 and day.day in (range(18, 25) if term % 2 else range(3, 10))
+            for term, day in enumerate(days)
+        )
+
+
+def test_the_next_solar_term_is_on_or_after_the_asked_day_and_the_table_has_an_end() -> None:
+    assert calendars.next_term(date(2026, 12, 22)) == date(2026, 12, 22)
+    assert calendars.next_term(date(2026, 12, 23)) == date(2027, 1, 5)
+    assert calendars.next_term(date(2100, 12, 31)) is None
+
+
+def test_the_days_off_around_a_holiday_are_those_that_were_announced() -> None:
+    assert calendars.holiday_around(date(2026, 10, 1)) == (date(2026, 10, 1), date(2026, 10, 7))
+    assert calendars.holiday_around(date(2026, 10, 20)) == (date(2026, 10, 20), date(2026, 10, 20))
+
+
 def test_the_tables_are_not_loaded_before_they_are_asked() -> None:
     code = (
         "import sys, kernel.schedule.calendars, kernel.triggers;"

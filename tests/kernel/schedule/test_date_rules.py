@@ -80,6 +80,15 @@ def test_the_next_date_that_the_fields_name(
     assert found == (allowed and date.fromisoformat(allowed))
 
 
+def test_a_solar_term_is_the_one_day_of_its_half_month_on_which_a_term_begins() -> None:
+    schedule = Cron(("0 8 18-24 12 *",), calendar=Calendar.SOLAR_TERMS)
+    rules = (rule_of_fields(read(schedule.expressions[0]), schedule.calendar), *shared_rules(schedule))
+
+    assert first_allowed(rules, date(2026, 3, 1)) == date(2026, 12, 22)
+    assert first_allowed(rules, date(2026, 12, 23)) == date(2027, 12, 22)
+    assert first_allowed(rules, date(2100, 12, 31)) is None
+
+
 def test_a_step_below_one_and_a_week_without_days_are_refused() -> None:
     for schedule in (
         Cron(("0 9 * * *",), step=Step(0, Unit.WEEK, ANCHOR)),

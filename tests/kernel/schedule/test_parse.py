@@ -1,7 +1,8 @@
-"""What messages mean: the cases of the five files one by one, and the claims that no single sentence shows.
+"""What messages mean: the cases of the seven files one by one, and the claims that no single sentence shows.
 
 cases.jsonl was written before the grammar was tuned, fresh.jsonl by a reader who had not seen it, fresh2.jsonl to
-fresh4.jsonl before they were tried on it. One case a line: `fires` are the next times after `now`, at most five;
+fresh4.jsonl before they were tried on it; manage.jsonl and wide.jsonl in parts before each round of mending.
+One case a line: `fires` are the next times after `now`, at most five;
 `accept` holds other readings that also count; `ask_ok` says that asking back is right as well.
 """
 
@@ -28,14 +29,21 @@ SHANGHAI = "Asia/Shanghai"
 NOW = datetime.fromisoformat("2026-04-22T10:30:00+08:00")  # a Wednesday
 STILL_MISSED = {
     "fresh-en-monthly-005": "a list of months without 'every' is read as one time in each",
-    "fresh2-en-once_date-001": "leap day has no name yet; asked back with a long body",
-    "fresh2-en-manage-002": "list everything you're going to remind me about",
+    "mng-096": "'cancel that' may mean the work at hand: left to the model",
+    "mng3-006": "the reminders are named in another clause than the verb",
+    "mng3-020": "Cantonese for 'stop that noise'",
+    "mng3-033": "a question about an alarm: left to the model",
+    "mng3-035": "all reminders, and no verb",
+    "mng3-060": "what have you got scheduled for me: may ask for the calendar",
+    "mng3-065": "pause everything: may mean more than reminders",
+    "wide3-025": "会 is a filler as well as a meeting: no body",
+    "wide2-046": "looks like the assistant's own words",
     "fresh3-mixed-mixed-001": "taken back in the middle; asked back with a long body",
 }
 """Cases that are not right yet, and what is missed; each is asked back or left to the model, but for the first."""
 CASES: list[dict[str, Any]] = [
     case
-    for name in ("cases", "fresh", "fresh2", "fresh3", "fresh4")
+    for name in ("cases", "fresh", "fresh2", "fresh3", "fresh4", "manage", "wide")
     for line in Path(__file__).with_name(f"{name}.jsonl").read_text(encoding="utf8").splitlines()
     if (case := json.loads(line))["id"] not in STILL_MISSED
 ]
@@ -130,7 +138,7 @@ def test_no_text_makes_it_raise(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["每月倒数第", "every now", "remind me the", "提醒我从", "🕘", "@", "9999999999999年后提醒我"]
+    "text", ["每月倒数第", "every now", "remind me the", "提醒我从", "提醒我看床", "🕘", "@", "9999999999999年后提醒我"]
 )
 def test_a_message_that_breaks_off_is_read_to_its_end(text: str) -> None:
     assert read(text).schedule is None
@@ -290,7 +298,7 @@ def test_what_the_bot_says_of_a_reminder_never_creates_one(key: str, language: s
     times = {"zh": "明天 09:00", "en": "tomorrow 09:00"}[language]
     body = {"zh": "提醒大家开会", "en": "remind the team to meet"}[language]
     fields = {"reading": reading, "times": times, "time": times, "body": body, "number": "1", "zone": SHANGHAI}
-    others = {"why": "", "name": "Li", "ago": "5 min", "limit": "50"}
+    others = {"why": "", "name": "Li", "ago": "5 min", "limit": "50", "words": f"{reading}, {body}"}
 
     assert read(say(key, language, **fields, **others)).schedule is None
 

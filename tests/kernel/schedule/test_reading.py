@@ -9,7 +9,7 @@ import pytest
 
 from kernel.errors import BadSchedule
 from kernel.schedule.calendars import covered_until
-from kernel.schedule.reading import caveat, describe, moment
+from kernel.schedule.reading import caveat, describe, moment, zone_name
 from kernel.schedule.values import Calendar, Cron, Every, Once, Schedule, Step, Unit
 
 ZONE = "Asia/Shanghai"
@@ -118,6 +118,21 @@ READINGS: list[tuple[Schedule, str, str]] = [
         "农历每月初一、十五 07:00",
         "on the 1st and the 15th of every lunar month at 07:00",
     ),
+    (
+        Cron(("0 8 18-24 12 *",), calendar=Calendar.SOLAR_TERMS),
+        "每年冬至 08:00",
+        "every year on Winter Solstice at 08:00",
+    ),
+    (
+        Cron(("0 8 3-9 12 *",), calendar=Calendar.SOLAR_TERMS),
+        "每年大雪节气 08:00",
+        "every year on Major Snow at 08:00",
+    ),
+    (
+        Cron(("0 9 LW * *",), calendar=Calendar.STATUTORY_WORKDAYS),
+        "每月最后一个法定工作日 09:00",
+        "on the last Chinese workday of every month at 09:00",
+    ),
     (Cron(("0 15 L 12 *",), calendar=Calendar.LUNAR), "每年除夕 15:00", "every Chinese New Year's Eve at 15:00"),
     (
         Cron(("30 18 * * *",), end=at("2026-03-13T23:59:59")),
@@ -188,6 +203,14 @@ def test_a_bounded_statutory_series_can_be_read_up_to_the_last_published_day() -
 def test_what_cannot_be_read_has_no_reading() -> None:
     with pytest.raises(BadSchedule):
         describe(cron("0 9 * *"), ZONE, "zh")
+
+
+@pytest.mark.parametrize(
+    ("zone", "name"),
+    [("Etc/GMT-8", "UTC+8"), ("Etc/GMT+3", "UTC-3"), ("Etc/GMT", "UTC"), ("Asia/Shanghai", "Asia/Shanghai")],
+)
+def test_a_zone_is_named_as_people_write_it(zone: str, name: str) -> None:
+    assert zone_name(zone) == name
 
 
 @pytest.mark.parametrize(
