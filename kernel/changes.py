@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kernel.chat import ButtonPress, Notice, Outbound
-from kernel.ports import Alarm, PromptRecord, TriggerChange
+from kernel.ports import Alarm, MemoryChange, PromptRecord, Spending, TriggerChange
 from kernel.texts import say
 
 
@@ -24,6 +24,8 @@ class Changes:
     alarms: tuple[Alarm, ...] = ()
     notes: tuple[str, ...] = ()
     files: Mapping[str, str | None] = field(default_factory=dict)
+    memories: tuple[MemoryChange, ...] = ()
+    spendings: tuple[Spending, ...] = ()
 
     def __add__(self, later: Changes) -> Changes:
         """Both, this one first."""
@@ -34,6 +36,8 @@ class Changes:
             alarms=self.alarms + later.alarms,
             notes=self.notes + later.notes,
             files={**self.files, **later.files},
+            memories=self.memories + later.memories,
+            spendings=self.spendings + later.spendings,
         )
 
 

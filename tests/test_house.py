@@ -17,14 +17,31 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 WORDS = (
-    *("chat", "messages", "session", "transitions", "events", "texts", "triggers", "schedule", "errors"),
+    *("chat", "messages", "session", "gates", "transitions", "events", "texts", "triggers", "schedule", "errors"),
     *("config", "settings", "readers"),
 )
 PORTS = ("ports",)
 CODEC = ("codec",)  # Words for words, and for the values that ports speak of.
 MIND = (
     *("loop", "tools", "workspace", "builtin", "approvals", "reminders", "commands", "access", "people"),
-    *("prompts", "context", "usage", "skills", "hands", "reception", "changes", "endings"),
+    *(
+        "compaction",
+        "guards",
+        "memories",
+        "narration",
+        "questions",
+        "outside",
+        "persona",
+        "prompts",
+        "context",
+        "usage",
+        "skills",
+        "hands",
+        "reception",
+        "resolving",
+        "changes",
+        "endings",
+    ),
 )
 DOORS = ("providers", "stores", "mcp", "net", "children", "clock", "logs", "patience")
 

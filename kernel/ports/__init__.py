@@ -4,6 +4,21 @@ Every method may raise `RetryLater` when its service is away; nothing else cross
 Instants are aware UTC and come from the caller's `Clock`.
 """
 
+from kernel.ports.chats import Chats, KnownChat
+from kernel.ports.children import (
+    CannotStart,
+    Child,
+    ChildLost,
+    Children,
+    Command,
+    Exit,
+    Finished,
+    Harvest,
+    Isolation,
+    Limits,
+    Output,
+    Taken,
+)
 from kernel.ports.conversations import (
     LEASE,
     MAX_TRIES,
@@ -21,35 +36,68 @@ from kernel.ports.conversations import (
     TriggerGone,
     TriggerPut,
 )
+from kernel.ports.http import AddressRefused, AnswerRefused, Http, HttpReply, HttpRequest, NoAnswer
+from kernel.ports.memories import MAX_MEMORIES, MAX_MEMORY_CHARS, Forget, Memories, MemoryChange, Remember, Shelf
 from kernel.ports.outbox import Delivery, Outbox
 from kernel.ports.processes import Beats, Clock, Deliver, Provider, Wakeups
 from kernel.ports.records import Blobs, People, PromptRecord, Prompts
+from kernel.ports.spendings import Spending, Spendings, Spent
 from kernel.ports.triggers import LedgerLine, Triggers
 
 __all__ = [
     "LEASE",
+    "MAX_MEMORIES",
+    "MAX_MEMORY_CHARS",
     "MAX_TRIES",
     "RENEW_EVERY",
+    "AddressRefused",
     "Alarm",
+    "AnswerRefused",
     "Beats",
     "Blobs",
+    "CannotStart",
+    "Chats",
     "Checkout",
+    "Child",
+    "ChildLost",
+    "Children",
     "Clock",
+    "Command",
     "Conversations",
     "Deliver",
     "Delivery",
+    "Exit",
+    "Finished",
+    "Forget",
+    "Harvest",
+    "Http",
+    "HttpReply",
+    "HttpRequest",
+    "Isolation",
     "Item",
+    "KnownChat",
     "Lease",
     "LedgerLine",
+    "Limits",
+    "Memories",
+    "MemoryChange",
+    "NoAnswer",
     "Outbox",
     "Outcome",
+    "Output",
     "People",
     "PromptRecord",
     "Prompts",
     "Provider",
     "Put",
     "Release",
+    "Remember",
+    "Shelf",
+    "Spending",
+    "Spendings",
+    "Spent",
     "Step",
+    "Taken",
     "TriggerChange",
     "TriggerGone",
     "TriggerPut",

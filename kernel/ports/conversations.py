@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
 from enum import Enum
 from typing import Protocol
 
 from kernel.chat import ConversationId, Inbound, Outbound
 from kernel.messages import Message
+from kernel.ports.memories import MemoryChange
 from kernel.ports.records import PromptRecord
+from kernel.ports.spendings import Spending, Spent
 from kernel.session import Session
 from kernel.triggers import Trigger
 
@@ -64,6 +66,10 @@ class Checkout:
     notes: tuple[str, ...]
     files: Mapping[str, str]
     """Workspace: path to blob id."""
+    zone: str | None = None
+    """What `People.set_zone` stored for it."""
+    spent: Mapping[date, Spent] = field(default_factory=dict)
+    """What the whole chat used up, by day, of those that may be today somewhere on Earth."""
 
 
 class Outcome(Enum):
@@ -110,6 +116,7 @@ class Step:
     `history` is appended; with `new_history` an empty one is begun first (the old one is kept 30 days).
     `outbound` goes out in order. `prompts` are stored for `Prompt`s in `outbound`. `notes_used` removes that many of
     the oldest notes, `notes` are added after. `files` maps a path to its new blob, or to None when it is deleted.
+    `memories` are made in order; `spendings` are added to the sums of the chat and of people.
     `parked` items are taken out of the inbox into the record that the operator can look at. With `clears_tries` the
     count of holders that died begins anew; a commit that only writes down what is about to happen leaves it, or a step
     that kills every holder would be tried for ever.
@@ -128,6 +135,8 @@ class Step:
     notes_used: int = 0
     notes: tuple[str, ...] = ()
     files: Mapping[str, str | None] | None = None
+    memories: tuple[MemoryChange, ...] = ()
+    spendings: tuple[Spending, ...] = ()
     clears_tries: bool = True
 
 

@@ -13,6 +13,7 @@ from datetime import timedelta
 from urllib.parse import quote, unquote
 
 from kernel.chat import ConversationId
+from kernel.ports.chats import KEEP_CHATS
 from kernel.stores import rules
 
 NAMESPACE = "z:"
@@ -71,6 +72,10 @@ LEDGER = Key("led", "trigger", "zset", rules.KEEP_LEDGER, "90 days, 1,000 lines"
 PROMPT = Key("prompt", "token", "hash", None, "one a prompt; 37 days of a reminder, 30 days once it is closed")
 
 PERSON = Key("person", "platform:person", "hash", rules.KEEP_PEOPLE, "one a person, from when last seen")
+CHATS = Key("chats", "platform", "hash", KEEP_CHATS, "2,000 chats")
+MEMORIES = Key("mem", "platform:whose:owner", "list", None, "50 of 200 characters, a person's or a chat's")
+SPENT = Key("spent", "platform:chat:day", "hash", rules.KEEP_SPENDINGS, "four sums")
+SPENT_BY = Key("spentby", "platform:day", "hash", rules.KEEP_SPENDINGS, "four sums a person, 1,000 persons")
 REFUSED = Key("refused", "platform:person", "string", rules.REFUSE_AGAIN, "one a stranger")
 
 BLOB = Key("b", "blob", "hash", rules.KEEP_BLOBS, "20 MB; none while something holds it")
@@ -86,7 +91,7 @@ KEYS: tuple[Key, ...] = (
     *(SEEN, INBOX, READY_TIMES, ITEMS, ALBUMS, READY, RECORD, HISTORY, OLD_HISTORY, NOTES, FILES, PARKED, TICKET),
     *(LINE, QUEUE, DELIVERIES, OUT_FIRST, OUT_READY, PULLED, DRAFT, WORKING, LIVE),
     *(DUE, TRIGGER, TRIGGERS, WAITING, LEDGER, PROMPT),
-    *(PERSON, REFUSED),
+    *(PERSON, CHATS, MEMORIES, SPENT, SPENT_BY, REFUSED),
     *(BLOB, BLOB_HOLDERS, BLOB_SIZES, BLOB_SPARE, BLOB_TOTAL),
     *(WAKE, BEATS),
 )

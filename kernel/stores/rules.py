@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 
 from kernel.chat import (
@@ -31,6 +31,7 @@ KEEP_CLOSED_PROMPTS = timedelta(days=30)
 KEEP_PARKED = timedelta(days=30)
 KEEP_LEDGER = timedelta(days=90)
 KEEP_PEOPLE = timedelta(days=400)
+KEEP_SPENDINGS = timedelta(days=400)
 KEEP_BLOBS = timedelta(hours=24)
 """Of a blob that nothing holds."""
 DRAFT_LIVES = timedelta(seconds=60)
@@ -42,6 +43,8 @@ WAKE_LIVES = timedelta(seconds=5)
 MAX_NOTES = 20
 MAX_NOTE_CHARS = 200
 MAX_PARKED = 100
+MAX_SPENDERS = 1000
+"""Persons of a platform whose sums of one day are kept apart; what the others spend is one sum."""
 MAX_LEDGER = 1000
 """Lines kept of one trigger."""
 HISTORY_KEPT = 400
@@ -144,6 +147,12 @@ def proof(word: str, refs: tuple[MessageRef, ...]) -> tuple[str, str]:
 def clip_note(text: str) -> str:
     """The note as it is kept."""
     return text[:MAX_NOTE_CHARS]
+
+
+def days_around(now: datetime) -> tuple[date, date, date]:
+    """The days that may be today somewhere on Earth: local dates differ from UTC's by one at most."""
+    today, one = now.astimezone(UTC).date(), timedelta(days=1)
+    return today - one, today, today + one
 
 
 def keep_from(session: Session) -> int:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from kernel.ports import Beats, Blobs, Conversations, Outbox, People, Prompts, Triggers, Wakeups
+from kernel.ports import (
+    Beats,
+    Blobs,
+    Chats,
+    Conversations,
+    Memories,
+    Outbox,
+    People,
+    Prompts,
+    Spendings,
+    Triggers,
+    Wakeups,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +29,9 @@ class Stores:
     triggers: Triggers
     prompts: Prompts
     people: People
+    chats: Chats
+    memories: Memories
+    spendings: Spendings
     blobs: Blobs
     beats: Beats
     wakeups: Wakeups

@@ -1,14 +1,18 @@
--- worker, now, lease, tries at which only the brave take, brave, ticket -> false, or the lease and all that is stored
+-- worker, now, lease, tries at which only the brave take, brave, ticket, days -> false, or the lease and all that is stored
 --
 -- The ticket names this call: when its answer was lost, the same call gives the same lease and counts no second try.
 local worker, now, lease, last, is_brave, ticket = take(), take_number(), take_number(), take_number(), take() == '1', take()
+local days = {take(), take(), take()}
 
 local function hand_out(c, fence, tries)
   redis.call('HSET', K.s .. c, 'holder', worker, 'until', num(now + lease))
   place(c)
-  return {c, num(fence), num(tries), redis.call('HGET', K.s .. c, 'session'),
+  local kept = redis.call('HMGET', K.s .. c, 'session', 'zone')
+  local spent = {}
+  for number, day in ipairs(days) do spent[number] = spent_on(c, day) end
+  return {c, num(fence), num(tries), kept[1],
     redis.call('LRANGE', K.h .. c, 0, -1), redis.call('LRANGE', K.notes .. c, 0, -1),
-    redis.call('HGETALL', K.files .. c)}
+    redis.call('HGETALL', K.files .. c), kept[2], spent}
 end
 
 local told = redis.call('GET', K.ticket .. ticket)

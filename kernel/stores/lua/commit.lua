@@ -67,6 +67,22 @@ for _ = 1, take_number() do
   if before and before ~= blob then let_go(before, holder) end
 end
 
+-- what is remembered
+for _ = 1, take_number() do
+  local shelf, is_kept, text = K.mem .. take(), take() == '1', take()
+  redis.call('LREM', shelf, 0, text)
+  if is_kept then
+    redis.call('RPUSH', shelf, text)
+    redis.call('LTRIM', shelf, -L.most_memories, -1)
+  end
+end
+
+-- what model calls used up
+for _ = 1, take_number() do
+  local person, day = take(), take()
+  spend(c, person, day, {take(), take(), take(), take()})
+end
+
 -- what goes out, after the prompts it may close
 keep_prompts()
 for _ = 1, take_number() do append_delivery(now, '') end

@@ -63,6 +63,12 @@ class MemoryConversations:
             tuple(record.history),
             tuple(record.notes),
             dict(record.files),
+            record.zone,
+            {
+                day: spent
+                for day in rules.days_around(now)
+                if (spent := self._memory.spent.get((conversation.platform, conversation.chat, day)))
+            },
         )
 
     async def due(self, lease: Lease, *, now: datetime) -> tuple[Item, ...]:
@@ -96,6 +102,10 @@ class MemoryConversations:
         memory.append(step.outbound, now)
         for change in step.triggers:
             memory.change_trigger(change)
+        for memory_change in step.memories:
+            memory.remember(memory_change)
+        for spending in step.spendings:
+            memory.spend(lease.conversation, spending)
         for alarm in step.alarms:
             memory.set_alarm(lease.conversation, alarm)
         self._committed[lease.conversation] = (lease, step, session)

@@ -9,12 +9,27 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from kernel.chat import ConversationId, Draft, Inbound, MessageRef, Outbound, Sender
 from kernel.errors import RetryLater
 from kernel.messages import Message
-from kernel.ports import Alarm, Clock, Item, LedgerLine, PromptRecord, Put, TriggerChange, TriggerPut
+from kernel.ports import (
+    MAX_MEMORIES,
+    Alarm,
+    Clock,
+    Item,
+    LedgerLine,
+    MemoryChange,
+    PromptRecord,
+    Put,
+    Remember,
+    Shelf,
+    Spending,
+    Spent,
+    TriggerChange,
+    TriggerPut,
+)
 from kernel.session import Session
 from kernel.stores import rules
 from kernel.triggers import Firing, Trigger
@@ -148,6 +163,11 @@ class Memory:
         self.prompts: dict[str, PromptRecord] = {}
         self.forget_prompts: dict[str, datetime] = {}
         self.people: dict[tuple[str, str], Sender] = {}
+        self.memories: dict[Shelf, list[str]] = {}
+        self.spent: dict[tuple[str, str, date], Spent] = {}
+        """By platform, chat and day."""
+        self.spent_by: defaultdict[tuple[str, date], dict[str, Spent]] = defaultdict(dict)
+        """By platform and day, then by person."""
         self.refused: dict[tuple[str, str], datetime] = {}
         self.blobs: dict[str, tuple[bytes, datetime]] = {}
         self.wake_until: datetime | None = None
@@ -222,6 +242,21 @@ class Memory:
         else:
             self.triggers.pop(change.id, None)
             self.set_due(change.id, None)
+
+    def remember(self, change: MemoryChange) -> None:
+        """Put a note on its shelf, or take it off."""
+        others = [text for text in self.memories.get(change.shelf, ()) if text != change.text]
+        kept = [*others, change.text] if isinstance(change, Remember) else others
+        self.memories[change.shelf] = kept[-MAX_MEMORIES:]
+
+    def spend(self, conversation: ConversationId, spending: Spending) -> None:
+        """Add to the sums of the chat and of the person."""
+        chat_day = (conversation.platform, conversation.chat, spending.day)
+        self.spent[chat_day] = self.spent.get(chat_day, Spent()) + spending.spent
+        people = self.spent_by[conversation.platform, spending.day]
+        is_one_more = spending.person not in people and len(people) >= rules.MAX_SPENDERS
+        person = "" if is_one_more else spending.person
+        people[person] = people.get(person, Spent()) + spending.spent
 
     def set_alarm(self, conversation: ConversationId, alarm: Alarm) -> None:
         """Store, move or remove an alarm."""

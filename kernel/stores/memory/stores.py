@@ -6,10 +6,13 @@ from kernel.ports import Clock
 from kernel.stores import rules
 from kernel.stores.memory.beats import MemoryBeats
 from kernel.stores.memory.blobs import MemoryBlobs
+from kernel.stores.memory.chats import MemoryChats
 from kernel.stores.memory.conversations import MemoryConversations
+from kernel.stores.memory.memories import MemoryMemories
 from kernel.stores.memory.outbox import MemoryOutbox
 from kernel.stores.memory.people import MemoryPeople
 from kernel.stores.memory.prompts import MemoryPrompts
+from kernel.stores.memory.spendings import MemorySpendings
 from kernel.stores.memory.state import Memory
 from kernel.stores.memory.triggers import MemoryTriggers
 from kernel.stores.memory.wakeups import MemoryWakeups
@@ -31,6 +34,9 @@ def memory_stores(
         triggers=MemoryTriggers(shared),
         prompts=MemoryPrompts(shared),
         people=MemoryPeople(shared),
+        chats=MemoryChats(shared),
+        memories=MemoryMemories(shared),
+        spendings=MemorySpendings(shared),
         blobs=MemoryBlobs(shared, blob_total_bytes),
         beats=MemoryBeats(shared),
         wakeups=MemoryWakeups(shared),

@@ -29,6 +29,7 @@ from redis.exceptions import (
 )
 
 from kernel.errors import BadSettings, RetryLater, StoreRefuses, StoreUnfit
+from kernel.ports import MAX_MEMORIES
 from kernel.stores import keys, rules
 from kernel.stores.redis.batches import Batches
 
@@ -55,6 +56,8 @@ _LUA_LIVES = {
 _LUA_LIMITS = {
     "most_notes": rules.MAX_NOTES,
     "most_parked": rules.MAX_PARKED,
+    "most_memories": MAX_MEMORIES,
+    "most_spenders": rules.MAX_SPENDERS,
     "most_ledger": rules.MAX_LEDGER,
     "history_slack": rules.HISTORY_SLACK,
 }

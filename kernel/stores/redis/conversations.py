@@ -26,6 +26,7 @@ from kernel.ports import (
     PromptRecord,
     Put,
     Release,
+    Remember,
     Step,
     TriggerGone,
     TriggerPut,
@@ -34,6 +35,8 @@ from kernel.session import Session
 from kernel.stores import keys, rules
 from kernel.stores.keys import conversation_of, conversation_piece, encoded
 from kernel.stores.redis.connect import Server, answering
+from kernel.stores.redis.memories import shelf_piece
+from kernel.stores.redis.spendings import spent_of, sums_of
 
 log = structlog.get_logger()
 
@@ -64,18 +67,26 @@ class RedisConversations:
 
     async def checkout(self, worker: str, *, now: datetime, last_try: bool) -> Checkout | None:
         """See `Conversations.checkout`."""
+        days = rules.days_around(now)
         ticket = self._unanswered.pop() if self._unanswered else token_hex(8)
         try:
             found = await self._server.run(
-                "checkout", encoded(worker), rules.stamp(now), LEASE_US, MAX_TRIES, int(last_try), ticket
+                "checkout",
+                encoded(worker),
+                rules.stamp(now),
+                LEASE_US,
+                MAX_TRIES,
+                int(last_try),
+                ticket,
+                *(day.isoformat() for day in days),
             )
         except (RetryLater, asyncio.CancelledError):
             self._unanswered.append(ticket)
             raise
         if found is None:
             return None
-        piece, fence, tries, session, history, notes, files = cast(
-            tuple[str, str, str, str | None, list[str], list[str], list[str]], found
+        piece, fence, tries, session, history, notes, files, zone, spent = cast(
+            tuple[str, str, str, str | None, list[str], list[str], list[str], str | None, list[list[str | None]]], found
         )
         conversation = conversation_of(piece)
         return Checkout(
@@ -84,6 +95,8 @@ class RedisConversations:
             tuple(decode(Message, message[1:]) for message in history),
             tuple(notes),
             dict(zip(files[::2], files[1::2], strict=True)),
+            zone,
+            {day: spent_of(sums) for day, sums in zip(days, spent, strict=True) if any(sums)},
         )
 
     async def due(self, lease: Lease, *, now: datetime) -> tuple[Item, ...]:
@@ -199,6 +212,12 @@ def _step_arguments(step: Step, session: Session) -> list[str]:
     arguments += [str(len(files))]
     for path, blob in files.items():
         arguments += [path, encoded(blob) if blob is not None else ""]
+    arguments += [str(len(step.memories))]
+    for change in step.memories:
+        arguments += [shelf_piece(change.shelf), str(int(isinstance(change, Remember))), change.text]
+    arguments += [str(len(step.spendings))]
+    for spending in step.spendings:
+        arguments += [encoded(spending.person), spending.day.isoformat(), *sums_of(spending.spent)]
     arguments += [*prompt_arguments(step.prompts), str(len(step.outbound))]
     for outbound in step.outbound:
         arguments += outbound_arguments(outbound)

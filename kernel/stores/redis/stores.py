@@ -6,11 +6,14 @@ from kernel.ports import Clock
 from kernel.stores import rules
 from kernel.stores.redis.beats import RedisBeats
 from kernel.stores.redis.blobs import RedisBlobs
+from kernel.stores.redis.chats import RedisChats
 from kernel.stores.redis.connect import Server, check
 from kernel.stores.redis.conversations import RedisConversations
+from kernel.stores.redis.memories import RedisMemories
 from kernel.stores.redis.outbox import RedisOutbox
 from kernel.stores.redis.people import RedisPeople
 from kernel.stores.redis.prompts import RedisPrompts
+from kernel.stores.redis.spendings import RedisSpendings
 from kernel.stores.redis.triggers import RedisTriggers
 from kernel.stores.stores import Stores
 from kernel.stores.wakeups import RqWakeups
@@ -40,6 +43,9 @@ async def open_stores(url: str, clock: Clock, *, blob_total_bytes: int = rules.B
         triggers=RedisTriggers(server, clock),
         prompts=RedisPrompts(server),
         people=RedisPeople(server),
+        chats=RedisChats(server),
+        memories=RedisMemories(server),
+        spendings=RedisSpendings(server),
         blobs=RedisBlobs(server, blob_total_bytes),
         beats=RedisBeats(server),
         wakeups=wakeups,

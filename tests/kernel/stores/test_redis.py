@@ -14,7 +14,7 @@ import redis
 
 from kernel.chat import Attachment, AttachmentKind, ConversationId, Draft, MessageRef, Reply, Sender
 from kernel.errors import BadSettings, LeaseLost, RetryLater, StoreUnfit
-from kernel.ports import LEASE, Alarm, Outcome, TriggerPut
+from kernel.ports import LEASE, Alarm, KnownChat, Outcome, Remember, Shelf, Spending, Spent, TriggerPut
 from kernel.stores import keys, rules
 from kernel.stores.redis.connect import ANSWER_WITHIN_S, Server
 from kernel.stores.redis.stores import open_stores
@@ -94,6 +94,7 @@ async def _everything(stores: Stores, clock: JumpingClock, where: ConversationId
     blob = await stores.blobs.put(b"bytes")
     await stores.people.see("telegram", Sender(where.chat, "Ann"))
     await stores.people.refuse("telegram", where.chat, now=now)
+    await stores.chats.see(KnownChat(replace(where, thread=""), "Ann", where.chat), now=now)
     await stores.people.set_zone(where, "Asia/Shanghai")
     await stores.conversations.note(where, "a note")
     await stores.beats.beat("worker", where.chat, now=now)
@@ -119,6 +120,8 @@ async def _everything(stores: Stores, clock: JumpingClock, where: ConversationId
             alarms=(Alarm(where.chat, now + MINUTE),),
             notes=("another",),
             files={where.chat: blob},
+            memories=(Remember(Shelf("telegram", where.chat, is_private=True), "a fact"),),
+            spendings=(Spending(where.chat, now.date(), Spent(1, 1)),),
         ),
         now=now,
     )
@@ -164,7 +167,16 @@ async def test_many_turns_leave_no_more_keys_than_one(
     counts = []
     for number in range(120):
         where = (HERE, THERE)[number % 2]
-        await kept(redis_stores, clock.now(), where=where, history=(user(), user()), outbound=(reply(where=where),))
+        shelf, spending = Shelf("telegram", "42", is_private=True), Spending("42", clock.now().date(), Spent(9, 1))
+        await kept(
+            redis_stores,
+            clock.now(),
+            where=where,
+            history=(user(), user()),
+            outbound=(reply(where=where),),
+            memories=(Remember(shelf, f"fact {number}"),),
+            spendings=(spending,),
+        )
         delivery = await redis_stores.outbox.pull("telegram", "a1", now=clock.now())
         assert delivery is not None
         await redis_stores.outbox.done(delivery, now=clock.now())

@@ -1,0 +1,38 @@
+"""Chats that the bot knows: where somebody who may talk to it has been heard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from kernel.chat import ConversationId
+
+KEEP_CHATS = timedelta(days=400)
+"""How long a platform in which nobody is heard any more is remembered."""
+MAX_CHATS = 2_000
+"""Of one platform; the one that has been silent for longest makes room."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownChat:
+    """One chat, its threads not told apart (`conversation.thread` is empty).
+
+    `title` is what people call it: the group's name, in a private chat the person's; empty when nobody told us.
+    `person` is who was heard there last, in a private chat its person; `team` what the platform says they belong to.
+    """
+
+    conversation: ConversationId
+    title: str
+    person: str
+    team: str = ""
+
+
+class Chats(Protocol):
+    """The chats of every platform in which somebody let in has been heard."""
+
+    async def see(self, chat: KnownChat, *, now: datetime) -> None:
+        """Remember the chat as it is now; an empty title leaves the one that is known."""
+
+    async def known(self, platform: str) -> tuple[KnownChat, ...]:
+        """The platform's chats, by id."""

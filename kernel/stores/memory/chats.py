@@ -1,0 +1,36 @@
+"""Chats that the bot knows, in memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from kernel.ports.chats import KEEP_CHATS, MAX_CHATS, KnownChat
+from kernel.stores.memory.state import Memory
+
+
+class MemoryChats:
+    """The twin of `RedisChats`."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._chats: dict[str, dict[str, tuple[datetime, KnownChat]]] = {}
+
+    async def see(self, chat: KnownChat, *, now: datetime) -> None:
+        """See `Chats.see`."""
+        self._memory.here()
+        chats = self._chats.setdefault(chat.conversation.platform, {})
+        before = chats.pop(chat.conversation.chat, None)
+        title = chat.title or (before[1].title if before else "")
+        chats[chat.conversation.chat] = now, replace(chat, title=title)
+        while len(chats) > MAX_CHATS:
+            del chats[min(chats, key=lambda each: (chats[each][0], each))]
+
+    async def known(self, platform: str) -> tuple[KnownChat, ...]:
+        """See `Chats.known`."""
+        self._memory.here()
+        chats = self._chats.get(platform, {})
+        newest = max((seen for seen, _ in chats.values()), default=None)
+        if newest is None or newest + KEEP_CHATS <= self._memory.clock.now():
+            return ()
+        return tuple(chat for _, (_, chat) in sorted(chats.items()))

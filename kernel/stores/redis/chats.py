@@ -1,0 +1,53 @@
+"""Chats that the bot knows, in Redis: one hash a platform, a field a chat."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import cast
+
+from kernel.chat import ConversationId
+from kernel.ports.chats import KEEP_CHATS, MAX_CHATS, KnownChat
+from kernel.stores import rules
+from kernel.stores.keys import CHATS, decoded, encoded
+from kernel.stores.redis.connect import Server
+
+
+class RedisChats:
+    """`Chats` over one Redis.
+
+    Two adapters that see one chat at once keep either's word; both are true.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    async def see(self, chat: KnownChat, *, now: datetime) -> None:
+        """See `Chats.see`."""
+        key, field = CHATS.of(chat.conversation.platform), encoded(chat.conversation.chat)
+        before = cast(str | None, await self._server.ask("HGET", key, field))
+        title = chat.title or (str(json.loads(before)["title"]) if before else "")
+        told = {"title": title, "person": chat.person, "team": chat.team, "seen": rules.stamp(now)}
+        await self._server.ask("HSET", key, field, json.dumps(told))
+        await self._server.ask("EXPIRE", key, int(KEEP_CHATS.total_seconds()))
+        if before is None:
+            await self._make_room(key)
+
+    async def known(self, platform: str) -> tuple[KnownChat, ...]:
+        """See `Chats.known`."""
+        told = {decoded(field): value for field, value in (await self._all(CHATS.of(platform))).items()}
+        return tuple(
+            KnownChat(ConversationId(platform, chat), str(each["title"]), str(each["person"]), str(each["team"]))
+            for chat, each in sorted(told.items())
+        )
+
+    async def _make_room(self, key: str) -> None:
+        if cast(int, await self._server.ask("HLEN", key)) <= MAX_CHATS:
+            return
+        told = await self._all(key)
+        oldest = sorted(told, key=lambda field: (int(told[field]["seen"]), decoded(field)))
+        await self._server.ask("HDEL", key, *oldest[: len(told) - MAX_CHATS])
+
+    async def _all(self, key: str) -> dict[str, dict[str, str | int]]:
+        found = cast(dict[str, str], await self._server.ask("HGETALL", key))
+        return {field: json.loads(value) for field, value in found.items()}
