@@ -25,6 +25,7 @@ from zoneinfo import ZoneInfo
 
 from kernel import readers
 from kernel.errors import BadSettings
+from kernel.messages import Effort
 from kernel.readers import Plain
 from kernel.settings import (
     Access,
@@ -37,6 +38,7 @@ from kernel.settings import (
     PlatformId,
     SchedulerSettings,
     Secret,
+    ThinkingMode,
     WorkerSettings,
     default_data_dir,
 )
@@ -53,6 +55,7 @@ __all__ = [
     "PlatformId",
     "SchedulerSettings",
     "Secret",
+    "ThinkingMode",
     "WorkerSettings",
     "child_environment",
     "conceal",
@@ -128,9 +131,20 @@ _SETTINGS = (
     _Setting("chat_fold", readers.switch),
     _Setting("chat_history", readers.count(10, 10_000)),
     _Setting("model_max_iterations", readers.count(1, 1_000)),
+    _Setting("model_thinking", readers.one_of(ThinkingMode)),
+    _Setting("model_effort", readers.one_of(Effort)),
+    _Setting("model_persona", readers.folder),
+    _Setting("net_allow", readers.host_ports),
+    _Setting("limits_daily_tokens", readers.count(1, 1_000_000_000)),
+    _Setting("limits_daily_money", readers.dollars),
 )
 
-_TABLES = {"chat": ("fold", "history"), "model": ("name", "max_iterations")}
+_TABLES = {
+    "chat": ("fold", "history"),
+    "model": ("name", "max_iterations", "thinking", "effort", "persona"),
+    "limits": ("daily_tokens", "daily_money"),
+    "net": ("allow",),
+}
 """`[model] name` is `model` itself: TOML cannot hold a value and a table of one name."""
 
 _CONFIG = "ZCLAW_CONFIG"
@@ -319,7 +333,7 @@ def _from_table(path: Path, table: str, content: dict[str, Any]) -> Iterator[tup
 
 def _plain(path: Path, name: str, value: object) -> Plain:
     match value:
-        case str() | bool() | int():
+        case str() | bool() | int() | float():
             return value
         case list() if all(isinstance(entry, str) for entry in value):
             return value

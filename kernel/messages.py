@@ -137,6 +137,25 @@ class Usage:
     cached: int = 0
 
 
+class Thinking(Enum):
+    """Whether a model thinks before it speaks, as far as it leaves the choice to us."""
+
+    OWN = "own"
+    """As it does when nobody says anything."""
+    ON = "on"
+    OFF = "off"
+
+
+class Effort(Enum):
+    """How much a model that can be told puts into a reply; others are not told. From little to much."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    XHIGH = "xhigh"
+    MAX = "max"
+
+
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
     """All that one model call needs; pair-clean, ends with a user message."""
@@ -145,12 +164,24 @@ class ModelRequest:
     messages: tuple[Message, ...]
     tools: tuple[ToolWords, ...] = ()
     max_tokens: int = 16_000
+    may_call: bool = True
+    """False: the tools are shown, so that the frozen prefix stays the same, and none may be called (`tool_choice`)."""
+    thinking: Thinking = Thinking.OWN
+    effort: Effort | None = None
+    """None: the model's own."""
+    about: str = ""
+    """Whose call it is (a conversation's key), for debug transcripts; never sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """A complete reply; `message` is an assistant message with at least one part unless the model said nothing."""
+    """A complete reply; `message` is an assistant message with at least one part unless the model said nothing.
+
+    With `Stop.WINDOW` and no part the request itself did not fit: the service refused to read it.
+    """
 
     message: Message
     stop: Stop
     usage: Usage = Usage()
+    by: str = ""
+    """Name of the provider that answered, to which its `Opaque` parts are bound; empty: not told."""

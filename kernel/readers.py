@@ -10,6 +10,7 @@ import difflib
 import re
 import zoneinfo
 from collections.abc import Callable, Iterable
+from decimal import Decimal, InvalidOperation
 from enum import Enum
 from pathlib import Path
 from typing import TypeAlias, TypeVar
@@ -19,12 +20,13 @@ from zoneinfo import ZoneInfo
 from kernel.errors import BadSettings
 from kernel.settings import ListenAddress, ModelChoice, PlatformId, Secret
 
-Plain: TypeAlias = str | int | bool | list[str]
+Plain: TypeAlias = str | int | float | bool | list[str]
 """A value as given; it survives JSON."""
 
 _E = TypeVar("_E", bound=Enum)
 
 _ECHO_LIMIT_CHARS = 40
+_MOST_DOLLARS = 100_000
 _NUMERIC = re.compile(r"-?[0-9]{1,20}")
 _SLACK_ID = re.compile(r"[UWCGDT][A-Z0-9]{2,20}")
 
@@ -126,6 +128,17 @@ def count(least: int, most: int) -> Callable[[str, Plain], int]:
     return read
 
 
+def dollars(name: str, given: Plain) -> int:
+    """An amount of US dollars like 2 or 0.5, in millionths of a dollar."""
+    try:
+        amount = Decimal(str(given)) * 1_000_000
+    except InvalidOperation:
+        amount = Decimal(0)
+    if isinstance(given, bool | list) or not amount.is_finite() or not 0 < amount <= _MOST_DOLLARS * 1_000_000:
+        raise BadSettings(f"{name} must be an amount of US dollars like 0.5, at most {_MOST_DOLLARS}.")
+    return int(amount)
+
+
 def platform_ids(name: str, given: Plain) -> frozenset[PlatformId]:
     """People, groups, channels and teams by numeric or Slack id; a name is refused: names can be taken over."""
     return frozenset(_platform_id(name, entry) for entry in _entries(name, given))
@@ -134,6 +147,12 @@ def platform_ids(name: str, given: Plain) -> frozenset[PlatformId]:
 def models(name: str, given: Plain) -> tuple[ModelChoice, ...]:
     """Models in the order of failover, each `anthropic:<model>` or `openai:<model>`."""
     return tuple(_model(name, entry) for entry in _entries(name, given))
+
+
+def host_ports(name: str, given: Plain) -> frozenset[tuple[str, int]]:
+    """Exact exceptions to the address rule, each `host:port`; an IPv6 host stands in brackets."""
+    found = [listen_address(name, entry) for entry in _entries(name, given)]
+    return frozenset((each.host, each.port) for each in found)
 
 
 def listen_address(name: str, given: Plain) -> ListenAddress:

@@ -14,6 +14,7 @@ from typing import NoReturn
 from zoneinfo import ZoneInfo
 
 from kernel.errors import BadSettings
+from kernel.messages import Effort, Thinking
 
 
 class Secret:
@@ -94,6 +95,28 @@ class Access(Enum):
     OPEN = "open"
 
 
+class ThinkingMode(Enum):
+    """How models think before they act."""
+
+    OFF = "off"
+    """As little as the model allows."""
+    NATIVE = "native"
+    """In its own way, where it has one."""
+    PLAN = "plan"
+    """It writes a plan first, without tools; its own thinking is left to it."""
+
+    @property
+    def of_model(self) -> Thinking:
+        """What a request tells the model about it."""
+        match self:
+            case ThinkingMode.OFF:
+                return Thinking.OFF
+            case ThinkingMode.NATIVE:
+                return Thinking.ON
+            case ThinkingMode.PLAN:
+                return Thinking.OWN
+
+
 def default_data_dir() -> Path:
     """Where an installation lives when nobody says otherwise."""
     if sys.platform == "darwin":
@@ -158,6 +181,17 @@ class WorkerSettings(CommonSettings):
     chat_history: int = 200
     """How many messages of a chat a request may hold."""
     model_max_iterations: int = 10
+    model_thinking: ThinkingMode = ThinkingMode.NATIVE
+    model_effort: Effort | None = None
+    """None: the model's own."""
+    model_persona: Path | None = None
+    """The file that `kernel.persona` reads; None: `persona.md` in `data_dir`, where there is one."""
+    net_allow: frozenset[tuple[str, int]] = frozenset()
+    """Hosts and ports that tools may reach although their addresses are not public."""
+    limits_daily_tokens: int | None = None
+    """What one chat may use up in a day, in and out; None: no limit."""
+    limits_daily_money: int | None = None
+    """Likewise in millionths of a US dollar, as `kernel.usage` estimates it."""
 
     def __post_init__(self) -> None:
         kinds = {choice.provider for choice in self.model}

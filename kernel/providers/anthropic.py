@@ -9,20 +9,28 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kernel.errors import ProviderFailed, ProviderRefused
-from kernel.messages import ModelReply, ModelRequest
+import structlog
+
+from kernel.errors import ProviderFailed
+from kernel.messages import Message, ModelReply, ModelRequest, Role, Stop
 from kernel.ports import Clock
-from kernel.providers.anthropic_wire import PROVIDER, Reading, request_body
+from kernel.providers.anthropic_request import is_without_list, most_tokens, request_body
+from kernel.providers.anthropic_wire import PROVIDER, Reading
+from kernel.providers.claude_manners import Manners, learn, manners_of
 from kernel.providers.sse import EventReader
-from kernel.providers.status import Service, message_of
+from kernel.providers.status import Refusal, Service, TooLong, message_of
 from kernel.providers.tries import LAST_WORD_S, PATIENCE, Ear, Patience, Persistence, asked_pause, heartbeats
-from kernel.providers.turns import Maker, to_bytes
+from kernel.providers.turns import Maker, to_bytes, without_kept
+from kernel.providers.unwanted import Unwanted
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError
+
+log = structlog.get_logger(__name__)
 
 URL = "https://api.anthropic.com"
 MOST_CONNECTIONS = 1000
@@ -46,6 +54,8 @@ class Anthropic:
         from anthropic import AsyncAnthropic, DefaultAioHttpClient  # noqa: PLC0415
 
         self._maker = Maker(PROVIDER, model)
+        self._manners = manners_of(httpx2.URL(url).host, model)
+        self._unwanted = Unwanted(self._maker)
         self._service = Service(httpx2.URL(url).host, model, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", key)
         self._clock = clock
         self._patience = patience
@@ -68,10 +78,33 @@ class Anthropic:
         return self._maker.name
 
     async def reply(self, request: ModelRequest, delta: Callable[[str], None] | None = None) -> ModelReply:
-        """See `Provider.reply`."""
-        body = to_bytes(request_body(request, self._maker))
+        """See `Provider.reply`. A request that does not fit comes back as an empty reply with `Stop.WINDOW`."""
         ear = Ear(delta)
-        return await self._persistence.keep_trying(partial(self._once, request, body, ear), ear)
+        while True:
+            manners = self._manners
+            body = to_bytes(request_body(request, self._maker, manners, self._unwanted.keeps))
+            try:
+                reply = await self._persistence.keep_trying(partial(self._once, request, body, ear), ear)
+            except TooLong:
+                return ModelReply(Message(Role.ASSISTANT, ()), Stop.WINDOW, by=self.name)
+            except Refusal as refusal:
+                if ear.has_heard or not self._learn(request, manners, refusal):
+                    raise
+            else:
+                return without_kept(reply) if is_without_list(request, manners) else reply
+
+    def _learn(self, request: ModelRequest, manners: Manners, refusal: Refusal) -> bool:
+        """Whether the request will be asked differently from now on; `manners` are those it was refused under."""
+        asked_for = most_tokens(request, self._maker.model, manners)
+        if learn(manners, refusal, asked_for) is not None:
+            # Beside this call others learn too: what they have learned meanwhile stays.
+            self._manners = learn(self._manners, refusal, asked_for) or self._manners
+            log.info("model service asked differently", provider=self.name, why=str(refusal))
+            return True
+        if self._unwanted.learn(request.messages, refusal):
+            log.warning("model refuses its own thinking", provider=self.name, why=str(refusal))
+            return True
+        return False
 
     async def _once(self, request: ModelRequest, body: bytes, ear: Ear) -> ModelReply:
         import anthropic  # noqa: PLC0415
@@ -104,12 +137,12 @@ class Anthropic:
         except (anthropic.APIConnectionError, httpx2.HTTPError, httpx2.StreamError, OSError) as error:
             if not reading.is_done:
                 raise self._service.lost(error.__cause__ or error) from error
-        return reading.reply()
+        return replace(reading.reply(), by=self.name)
 
-    def _error(self, error: APIStatusError) -> ProviderFailed | ProviderRefused:
-        said, _ = message_of(error.response.text)
+    def _error(self, error: APIStatusError) -> ProviderFailed | Refusal:
+        said, kind = message_of(error.response.text)
         after = asked_pause(error.response.headers.get("retry-after"), self._clock.now())
-        return self._service.error(error.status_code, said, after)
+        return self._service.error(error.status_code, said, after, kind)
 
     async def close(self) -> None:
         """Let go of connections."""

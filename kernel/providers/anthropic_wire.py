@@ -1,37 +1,20 @@
-"""Anthropic's Messages dialect: our request as its body, its events as our reply."""
+"""Anthropic's Messages dialect: its events as our reply."""
 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field
-from hashlib import sha256
-from typing import Any, assert_never
+from typing import Any
 
-from kernel.errors import ProviderFailed, ProviderRefused
-from kernel.messages import (
-    Image,
-    Message,
-    ModelReply,
-    ModelRequest,
-    Opaque,
-    Part,
-    Role,
-    Stop,
-    Text,
-    ToolCall,
-    ToolResult,
-    ToolWords,
-    Usage,
-)
-from kernel.providers.names import from_wire, to_wire
-from kernel.providers.status import Service, error_words
+from kernel.errors import ProviderFailed
+from kernel.messages import Message, ModelReply, Opaque, Part, Role, Stop, Text, ToolCall, ToolWords, Usage
+from kernel.providers.names import from_wire
+from kernel.providers.status import Refusal, Service, error_words
 from kernel.providers.tries import Ear
-from kernel.providers.turns import Maker, arguments_object, schema_of, wire_turns
+from kernel.providers.turns import arguments_object
 from kernel.providers.words import Pieces
 
 PROVIDER = "anthropic"
-_CALL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 _STOPS = {
     "end_turn": Stop.END,
@@ -42,6 +25,7 @@ _STOPS = {
     "refusal": Stop.REFUSAL,
     "model_context_window_exceeded": Stop.WINDOW,
 }
+_OURS = frozenset({"text", "tool_use", "thinking", "redacted_thinking"})
 _STATUS_OF_TYPE = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -54,49 +38,6 @@ _STATUS_OF_TYPE = {
     "overloaded_error": 529,
 }
 """Error events come inside a 200 stream; an unknown type counts as 500."""
-
-
-def request_body(request: ModelRequest, maker: Maker) -> dict[str, Any]:
-    """The JSON body of `POST /v1/messages`, streaming."""
-    body: dict[str, Any] = {"model": maker.model, "max_tokens": request.max_tokens, "stream": True}
-    if request.system.strip():
-        body["system"] = request.system
-    if request.tools:
-        body["tools"] = [_tool(tool) for tool in request.tools]
-    body["messages"] = [_message(message) for message in wire_turns(request.messages, maker)]
-    return body
-
-
-def _tool(tool: ToolWords) -> dict[str, Any]:
-    return {"name": to_wire(tool.name), "description": tool.description, "input_schema": schema_of(tool)}
-
-
-def _message(message: Message) -> dict[str, Any]:
-    return {"role": message.role.value, "content": [_block(part) for part in message.parts]}
-
-
-def _block(part: Part) -> dict[str, Any]:
-    match part:
-        case Text(text):
-            return {"type": "text", "text": text}
-        case ToolCall(id, name, arguments):
-            input_ = arguments_object(arguments)
-            return {"type": "tool_use", "id": _call_id(id), "name": to_wire(name), "input": input_}
-        case ToolResult(call, text, is_error):
-            block: dict[str, Any] = {"type": "tool_result", "tool_use_id": _call_id(call), "content": text}
-            return {**block, "is_error": True} if is_error else block
-        case Opaque(payload=payload):
-            kept: dict[str, Any] = json.loads(payload)
-            return kept
-        case Image():
-            raise ValueError("wire_turns leaves no picture")
-        case _:
-            assert_never(part)
-
-
-def _call_id(id_: str) -> str:
-    """The id as it is; ids of other services that hold characters refused here (`functions.f:0`) become digests."""
-    return id_ if _CALL_ID.fullmatch(id_) else f"call_{sha256(id_.encode()).hexdigest()[:24]}"
 
 
 @dataclass(slots=True)
@@ -177,9 +118,9 @@ class Reading:
         """Counts in later events are totals, not additions."""
         self._usage.update({key: count for key, count in (usage or {}).items() if isinstance(count, int)})
 
-    def _error(self, event: dict[str, Any]) -> ProviderFailed | ProviderRefused:
+    def _error(self, event: dict[str, Any]) -> ProviderFailed | Refusal:
         said, kind = error_words(event)
-        return self._service.error(_STATUS_OF_TYPE.get(kind, 500), said)
+        return self._service.error(_STATUS_OF_TYPE.get(kind, 500), said, kind=kind)
 
     def reply(self) -> ModelReply:
         """The whole reply. Raises `ProviderFailed` when the stream ended without saying that it was whole."""
@@ -192,6 +133,8 @@ class Reading:
             is_last_of_cut = block is blocks[-1] and stop in (Stop.CUT, Stop.WINDOW)
             is_cut = is_last_of_cut or not block.is_closed or stop is Stop.REFUSAL
             parts.extend(self._part(block, is_cut=is_cut))
+        if stop is Stop.PAUSE and all(block.start["type"] in _OURS for block in blocks):
+            stop = Stop.END  # Nothing of the service's own is under way: sent back it would be a prefill, and refused.
         if stop in (Stop.END, Stop.TOOLS):
             stop = Stop.TOOLS if any(isinstance(part, ToolCall) for part in parts) else Stop.END
         return ModelReply(Message(Role.ASSISTANT, tuple(parts)), stop, self._total())

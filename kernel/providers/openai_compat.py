@@ -5,17 +5,24 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from kernel.errors import ProviderFailed, ProviderRefused
-from kernel.messages import ModelReply, ModelRequest
+import structlog
+
+from kernel.errors import ProviderFailed
+from kernel.messages import Message, ModelReply, ModelRequest, Role, Stop
 from kernel.ports import Clock
-from kernel.providers.openai_wire import PROVIDER, Reading, request_body
+from kernel.providers.chat_manners import Manners, learn, manners_of
+from kernel.providers.openai_request import is_without_list, request_body
+from kernel.providers.openai_wire import PROVIDER, Reading
 from kernel.providers.sse import EventReader
-from kernel.providers.status import Service, message_of
+from kernel.providers.status import Refusal, Service, TooLong, message_of
 from kernel.providers.tries import LAST_WORD_S, PATIENCE, Ear, Patience, Persistence, asked_pause, heartbeats
-from kernel.providers.turns import Maker, to_bytes
+from kernel.providers.turns import Maker, to_bytes, without_kept
+
+log = structlog.get_logger(__name__)
 
 URL = "https://api.openai.com/v1"
 LARGEST_ERROR_BYTES = 64 * 1024
@@ -39,6 +46,7 @@ class OpenAICompatible:
         from kernel.providers.transport import client  # noqa: PLC0415  only a worker that uses it pays for it
 
         self._maker = Maker(PROVIDER, model)
+        self._manners = manners_of(model)
         self._url = url.rstrip("/") + "/chat/completions"
         self._service = Service(httpx.URL(url).host, model, "OPENAI_API_KEY", "OPENAI_BASE_URL", key)
         self._headers = headers(key)
@@ -47,7 +55,6 @@ class OpenAICompatible:
         self._patience = patience
         self._persistence = Persistence(self.name, patience, clock, random)
         self._client = client(url, connect_s=patience.connect.total_seconds())
-        self._takes_max_tokens = True
 
     @property
     def name(self) -> str:
@@ -55,26 +62,30 @@ class OpenAICompatible:
         return self._maker.name
 
     async def reply(self, request: ModelRequest, delta: Callable[[str], None] | None = None) -> ModelReply:
-        """See `Provider.reply`."""
+        """See `Provider.reply`. A request that does not fit comes back as an empty reply with `Stop.WINDOW`."""
         ear = Ear(delta)
-        try:
-            return await self._persist(request, ear)
-        except ProviderRefused as refused:
-            # Many models allow fewer tokens than we ask for, or want another name for the limit: theirs holds then.
-            if not self._takes_max_tokens or not _is_about_the_limit(str(refused)):
+        while True:
+            manners = self._manners
+            # As bytes: its dictionaries are as big again, and would live as long as the call.
+            body = to_bytes(request_body(request, self._maker, manners))
+            try:
+                reply = await self._persistence.keep_trying(partial(self._once, request, body, ear), ear)
+            except Refusal as refusal:
+                if not ear.has_heard and self._learn(manners, refusal):
+                    continue
+                if isinstance(refusal, TooLong):
+                    return ModelReply(Message(Role.ASSISTANT, ()), Stop.WINDOW, by=self.name)
                 raise
-            self._takes_max_tokens = False
-        return await self._persist(request, ear)
+            return without_kept(reply) if is_without_list(request, manners) else reply
 
-    async def _persist(self, request: ModelRequest, ear: Ear) -> ModelReply:
-        return await self._persistence.keep_trying(partial(self._once, request, self._body(request), ear), ear)
-
-    def _body(self, request: ModelRequest) -> bytes:
-        """As bytes: its dictionaries are as big again, and would live as long as the call."""
-        body = request_body(request, self._maker)
-        if not self._takes_max_tokens:
-            del body["max_tokens"]
-        return to_bytes(body)
+    def _learn(self, manners: Manners, refusal: Refusal) -> bool:
+        """Whether the request will be asked differently from now on; `manners` are those it was refused under."""
+        if learn(manners, refusal) is None:
+            return False
+        # Beside this call others learn too: what they have learned meanwhile stays.
+        self._manners = learn(self._manners, refusal) or self._manners
+        log.info("model service asked differently", provider=self.name, why=str(refusal))
+        return True
 
     async def _once(self, request: ModelRequest, body: bytes, ear: Ear) -> ModelReply:
         import httpx  # noqa: PLC0415
@@ -100,9 +111,9 @@ class OpenAICompatible:
         except (httpx.HTTPError, httpx.StreamError, OSError) as error:
             if not reading.is_done:
                 raise self._service.lost(error) from error
-        return reading.reply()
+        return replace(reading.reply(), by=self.name)
 
-    async def _error(self, response: Any) -> ProviderFailed | ProviderRefused:
+    async def _error(self, response: Any) -> ProviderFailed | Refusal:
         body = b""
         async for chunk in response.aiter_bytes():
             body += chunk
@@ -112,7 +123,7 @@ class OpenAICompatible:
         after = asked_pause(response.headers.get("retry-after"), self._clock.now())
         # OpenAI's 429 for an empty purse looks like a limit that passes.
         status = 402 if kind == "insufficient_quota" else response.status_code
-        return self._service.error(status, said, after)
+        return self._service.error(status, said, after, kind)
 
     async def close(self) -> None:
         """Let go of connections."""
@@ -123,7 +134,3 @@ def headers(key: str) -> dict[str, str]:
     """What every request of this dialect carries."""
     common = {"content-type": "application/json", "accept": "text/event-stream"}
     return {**common, "authorization": f"Bearer {key}"} if key else common
-
-
-def _is_about_the_limit(why: str) -> bool:
-    return "(400)" in why and "max_tokens" in why

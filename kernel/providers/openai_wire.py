@@ -1,4 +1,4 @@
-"""The chat completions dialect as it is spoken: our request as its body, its pieces as our reply.
+"""The chat completions dialect as it is spoken: its pieces as our reply.
 
 Habits this file knows (DeepSeek, GLM, Qwen, vLLM, Ollama and what calls itself compatible): pieces without index, with
 one index for all calls, with id and name null or "" after the first; ids missing or repeated; arguments as an object;
@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any, assert_never
+from typing import Any
 
-from kernel.errors import ProviderFailed, ProviderRefused
+from kernel.errors import ProviderFailed
 from kernel.messages import (
     Message,
     ModelReply,
@@ -25,15 +23,13 @@ from kernel.messages import (
     Stop,
     Text,
     ToolCall,
-    ToolResult,
     ToolWords,
     Usage,
 )
-from kernel.providers.names import from_wire, to_wire
-from kernel.providers.status import Service, error_words
+from kernel.providers.names import from_wire
+from kernel.providers.status import Refusal, Service, error_words
 from kernel.providers.thinking_tags import WithoutThinking
 from kernel.providers.tries import Ear
-from kernel.providers.turns import Maker, schema_of, wire_turns
 from kernel.providers.words import Pieces
 
 PROVIDER = "openai"
@@ -45,89 +41,16 @@ _STOPS = {
     "sensitive": Stop.REFUSAL,  # GLM
     "model_context_window_exceeded": Stop.WINDOW,  # GLM
 }
+_STATUS_OF_KIND = {
+    "invalid_request_error": 400,
+    "context_length_exceeded": 400,
+    "exceed_context_size_error": 400,
+    "insufficient_quota": 402,
+    "rate_limit_exceeded": 429,
+}
+_STATUS_CODES = frozenset({"400", "401", "402", "403", "404", "413", "422", "429"})
+"""Errors come inside a 200 stream too, with a word or a number for their kind; anything else counts as 500."""
 _FAILED_STOPS = frozenset({"insufficient_system_resource", "network_error"})  # DeepSeek, GLM
-
-
-class _Reasoning(Enum):
-    """What a model wants done with the reasoning of its earlier replies."""
-
-    BACK = "as it came, where it came"
-    WITH_CALLS = "likewise, and on every message with calls, if only empty"
-    NEVER = "refused in requests"
-
-
-_REASONING_HABITS = (
-    (re.compile(r"deepseek.*\br1|\br1.*deepseek", re.IGNORECASE), _Reasoning.NEVER),
-    (re.compile(r"deepseek", re.IGNORECASE), _Reasoning.WITH_CALLS),
-)
-
-
-def _reasoning_habit(model: str) -> _Reasoning:
-    return next((habit for pattern, habit in _REASONING_HABITS if pattern.search(model)), _Reasoning.BACK)
-
-
-def request_body(request: ModelRequest, maker: Maker) -> dict[str, Any]:
-    """The JSON body of `POST /chat/completions`, streaming."""
-    messages: list[dict[str, Any]] = []
-    if request.system.strip():
-        messages.append({"role": "system", "content": request.system})
-    for message in wire_turns(request.messages, maker):
-        messages.extend(_user(message) if message.role is Role.USER else [_assistant(message, maker.model)])
-    body: dict[str, Any] = {
-        "model": maker.model,
-        "max_tokens": request.max_tokens,
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
-    if request.tools:
-        body["tools"] = [_tool(tool) for tool in request.tools]
-    body["messages"] = messages
-    return body
-
-
-def _tool(tool: ToolWords) -> dict[str, Any]:
-    function = {"name": to_wire(tool.name), "description": tool.description, "parameters": schema_of(tool)}
-    return {"type": "function", "function": function}
-
-
-def _user(message: Message) -> list[dict[str, Any]]:
-    """Results as messages of their own, then the words."""
-    messages: list[dict[str, Any]] = []
-    for part in message.parts:
-        if isinstance(part, ToolResult):
-            content = f"Error: {part.text}" if part.is_error else part.text
-            messages.append({"role": "tool", "tool_call_id": part.call, "content": content})
-    if message.text:
-        messages.append({"role": "user", "content": message.text})
-    return messages
-
-
-def _assistant(message: Message, model: str) -> dict[str, Any]:
-    wire: dict[str, Any] = {"role": "assistant", "content": message.text or None}
-    if message.calls:
-        wire["tool_calls"] = [_call(call) for call in message.calls]
-    return {**wire, **_reasoning(message, _reasoning_habit(model))}
-
-
-def _call(call: ToolCall) -> dict[str, Any]:
-    function = {"name": to_wire(call.name), "arguments": call.arguments}
-    return {"id": call.id, "type": "function", "function": function}
-
-
-def _reasoning(message: Message, habit: _Reasoning) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
-    for part in message.parts:
-        if isinstance(part, Opaque):
-            kept.update(json.loads(part.payload))
-    match habit:
-        case _Reasoning.NEVER:
-            return {}
-        case _Reasoning.WITH_CALLS if message.calls:
-            return {"reasoning_content": "", **kept}
-        case _Reasoning.WITH_CALLS | _Reasoning.BACK:
-            return kept
-        case _:
-            assert_never(habit)
 
 
 @dataclass(slots=True)
@@ -224,9 +147,10 @@ class Reading:
         self._calls.append(_Open(index))
         return self._calls[-1]
 
-    def _error(self, event: dict[str, Any]) -> ProviderFailed | ProviderRefused:
+    def _error(self, event: dict[str, Any]) -> ProviderFailed | Refusal:
         said, kind = error_words(event)
-        return self._service.error(400 if kind == "invalid_request_error" else 500, said)
+        status = int(kind) if kind in _STATUS_CODES else _STATUS_OF_KIND.get(kind, 500)
+        return self._service.error(status, said, kind=kind)
 
     def reply(self) -> ModelReply:
         """The whole reply. Raises `ProviderFailed` when the stream ended without saying that it was whole."""

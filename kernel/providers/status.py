@@ -7,10 +7,31 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from kernel.errors import ProviderFailed, ProviderRefused
+from kernel.logs import MASK, SHORTEST_SECRET
+from kernel.providers.window import is_too_long
 
 _PASSES = frozenset({408, 409, 425, 429})
 """Beside 5xx: conflicts and limits that are gone a moment later."""
 LONGEST_QUOTE = 200
+_LONGEST_SAID = 2000
+
+
+class Refusal(ProviderRefused):
+    """A refusal with what the service said about it, without the key: a provider may know another way to ask."""
+
+    def __init__(self, why: str, status: int, said: str = "") -> None:
+        super().__init__(why)
+        self.status = status
+        self.said = said
+
+    @property
+    def is_about_us(self) -> bool:
+        """The service does not want this account, key or model, whatever we ask."""
+        return self.status in (401, 402, 403, 404) or 300 <= self.status < 400
+
+
+class TooLong(Refusal):
+    """The request does not fit into the model's context window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +46,17 @@ class Service:
 
     def quote(self, said: str) -> str:
         """One line of what the service said, at most 200 characters, without the key."""
-        masked = said.replace(self.key, "***") if self.key else said
-        line = " ".join("".join(char if char.isprintable() else " " for char in masked).split())
+        line = " ".join("".join(char if char.isprintable() else " " for char in self._masked(said)).split())
         return line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
 
-    def error(self, status: int, said: str = "", after: timedelta | None = None) -> ProviderRefused | ProviderFailed:
-        """The error for an answer with `status`; `said` is the service's own message."""
+    def _masked(self, said: str) -> str:
+        # A key like `x`, for a server at home that wants any, would blot out the words that we learn from.
+        return said.replace(self.key, MASK) if len(self.key) >= SHORTEST_SECRET else said
+
+    def error(
+        self, status: int, said: str = "", after: timedelta | None = None, kind: str = ""
+    ) -> Refusal | ProviderFailed:
+        """The error for an answer with `status`; `said` is the service's own message, `kind` its type or code."""
         quoted = f": {quote}" if (quote := self.quote(said)) else ""
         if status in _PASSES or status >= 500:
             return ProviderFailed(f"{self.host} answers {status}{quoted}", after)
@@ -48,7 +74,8 @@ class Service:
                 why = f"sends us to another address ({status}): check {self.url_setting}"
             case _:
                 why = f"refuses the request ({status}){quoted}"
-        return ProviderRefused(f"{self.host} {why}")
+        refusal = TooLong if is_too_long(status, said, kind) else Refusal
+        return refusal(f"{self.host} {why}", status, self._masked(said)[:_LONGEST_SAID])
 
     def silence(self, seconds: float) -> ProviderFailed:
         """The error for a service that sent nothing for so long."""

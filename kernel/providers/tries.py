@@ -35,9 +35,10 @@ class Patience:
     """Without one byte, before the first one too: a local server reads a long prompt for a minute or two."""
     whole: timedelta = timedelta(minutes=10)
     """All tries and pauses together."""
-    first_pause: timedelta = timedelta(seconds=0.5)
-    longest_pause: timedelta = timedelta(seconds=8)
-    longest_ask: timedelta = timedelta(seconds=30)
+    first_pause: timedelta = timedelta(seconds=1)
+    """Each later one is three times as long, and up to half as much again at random: together over two minutes."""
+    longest_pause: timedelta = timedelta(seconds=90)
+    longest_ask: timedelta = timedelta(seconds=60)
     """A service that asks for more (`retry-after`) is not waited for here: the caller hears what it asked for."""
 
 
@@ -51,6 +52,7 @@ class Ear:
 
     def __init__(self, delta: Callable[[str], None] | None) -> None:
         self._delta = delta
+        self.is_listening = delta is not None
         self.has_heard = False
 
     def hear(self, piece: str) -> None:
@@ -96,9 +98,8 @@ class Persistence:
         return failed.after is not None and failed.after > self.patience.longest_ask
 
     def _pause(self, tries: int, asked: timedelta | None) -> timedelta:
-        grown: timedelta = min(self.patience.first_pause * (1 << (tries - 1)), self.patience.longest_pause)
-        jittered = grown * (0.5 + self.random.random() / 2)
-        return asked + jittered if asked else jittered
+        grown: timedelta = min(self.patience.first_pause * 3 ** (tries - 1), self.patience.longest_pause)
+        return max(asked or timedelta(), grown) + grown * (self.random.random() / 2)
 
 
 async def heartbeats(chunks: AsyncIterator[bytes], timer: asyncio.Timeout, silence: timedelta) -> AsyncIterator[bytes]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
-from kernel.messages import Image, Message, Opaque, Part, Role, Text, ToolResult, ToolWords
+from kernel.messages import Image, Message, ModelReply, Opaque, Part, Role, Text, ToolCall, ToolResult, ToolWords
+from kernel.providers.loops import Sent, close_loops
 from kernel.providers.words import mend
 
 NO_PICTURE = "[a picture that cannot be shown here]"
@@ -29,22 +31,92 @@ class Maker:
         return f"{self.provider}:{self.model}"
 
 
-def wire_turns(messages: Iterable[Message], maker: Maker) -> list[Message]:
+def keep_all(_: Opaque) -> bool:
+    """Every kept part may go back to its maker."""
+    return True
+
+
+def keep_none(_: Opaque) -> bool:
+    """None may."""
+    return False
+
+
+def wire_turns(
+    messages: Iterable[Message],
+    maker: Maker,
+    *,
+    keeps: Callable[[Opaque], bool] = keep_all,
+    closes_loops: bool = False,
+) -> list[Message]:
     """Messages whose roles alternate: neighbours of one role are one; results stand first in their user message.
 
-    Blank texts, opaque parts of other makers, and messages without anything but opaque parts are left out; a picture
-    is a marker.
+    Blank texts, opaque parts of other makers or that `keeps` does not want, and messages without anything but opaque
+    parts are left out; a picture is a marker. `closes_loops`: see docs/decisions/0011-failover.md.
     """
-    turns: list[tuple[Role, list[Part]]] = []
-    for message in messages:
-        parts = [part for part in map(_clean, message.parts) if _may_go(part, maker)]
-        if all(isinstance(part, Opaque) for part in parts):
+    sent = [_sent(message, maker, keeps) for message in messages]
+    sent = [each for each in sent if any(not isinstance(part, Opaque) for part in each.message.parts)]
+    if closes_loops:
+        sent = close_loops(sent)
+    turns: list[Message] = []
+    for role, run in groupby(sent, key=_role):
+        alike = list(run)
+        if len(alike) == len(alike[0].message.parts) == 1:
+            turns.append(alike[0].message)
             continue
-        if turns and turns[-1][0] is message.role:
-            turns[-1][1].extend(parts)
-        else:
-            turns.append((message.role, parts))
-    return [Message(role, tuple(sorted(parts, key=_not_a_result))) for role, parts in turns]
+        parts = [part for each in alike for part in each.message.parts]
+        turns.append(Message(role, tuple(sorted(parts, key=_not_a_result) if role is Role.USER else parts)))
+    return _with_distinct_calls(turns)
+
+
+def _role(sent: Sent) -> Role:
+    return sent.message.role
+
+
+def _sent(message: Message, maker: Maker, keeps: Callable[[Opaque], bool]) -> Sent:
+    parts = tuple(part for part in map(_clean, message.parts) if _may_go(part, maker, keeps))
+    if parts == message.parts:
+        return Sent(message, lost=False)
+    had = sum(isinstance(part, Opaque) for part in message.parts)
+    return Sent(Message(message.role, parts), had > sum(isinstance(part, Opaque) for part in parts))
+
+
+def _with_distinct_calls(turns: list[Message]) -> list[Message]:
+    """A turn that waited stands behind turns that did not see it, and services that count their ids begin anew."""
+    ids = [part.id for turn in turns for part in turn.parts if isinstance(part, ToolCall)]
+    if len(set(ids)) == len(ids):
+        return turns
+    taken: set[str] = set()
+    distinct: list[Message] = []
+    renamed: dict[str, str] = {}
+    for turn in turns:
+        if turn.role is Role.ASSISTANT:
+            renamed = {call.id: _free(call.id, taken) for call in turn.calls if call.id in taken}
+        distinct.append(_renamed(turn, renamed) if renamed else turn)
+        taken.update(call.id for call in distinct[-1].calls)
+    return distinct
+
+
+def _free(id_: str, taken: set[str]) -> str:
+    return next(new for number in range(2, len(taken) + 3) if (new := f"{id_}-{number}") not in taken)
+
+
+def _renamed(turn: Message, names: dict[str, str]) -> Message:
+    parts: list[Part] = []
+    for part in turn.parts:
+        match part:
+            case ToolCall(id=id_):
+                parts.append(replace(part, id=names.get(id_, id_)))
+            case ToolResult(call=call):
+                parts.append(replace(part, call=names.get(call, call)))
+            case _:
+                parts.append(part)
+    return replace(turn, parts=tuple(parts))
+
+
+def without_kept(reply: ModelReply) -> ModelReply:
+    """The reply without its opaque parts: it was made from a request that no later one begins with."""
+    parts = tuple(part for part in reply.message.parts if not isinstance(part, Opaque))
+    return replace(reply, message=replace(reply.message, parts=parts))
 
 
 def _clean(part: Part) -> Part:
@@ -57,12 +129,12 @@ def _clean(part: Part) -> Part:
             return part
 
 
-def _may_go(part: Part, maker: Maker) -> bool:
+def _may_go(part: Part, maker: Maker, keeps: Callable[[Opaque], bool]) -> bool:
     match part:
         case Text(text):
             return bool(text.strip())
         case Opaque(provider, model):
-            return (provider, model) == (maker.provider, maker.model)
+            return (provider, model) == (maker.provider, maker.model) and keeps(part)
         case _:
             return True
 

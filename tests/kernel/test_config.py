@@ -19,6 +19,7 @@ from kernel.config import (
     PlatformId,
     SchedulerSettings,
     Secret,
+    ThinkingMode,
     WorkerSettings,
     child_environment,
     conceal,
@@ -26,6 +27,7 @@ from kernel.config import (
     secret_values,
 )
 from kernel.errors import BadSettings
+from kernel.messages import Effort, Thinking
 
 CANARY = "xoxb-canary-7f31"
 
@@ -109,6 +111,8 @@ def test_the_file_says_the_same_by_key_and_by_table(given_from: GivenFrom) -> No
         [model]
         name = "openai:m"
         max_iterations = 7
+        thinking = "plan"
+        effort = "high"
         """,
     )
 
@@ -117,7 +121,27 @@ def test_the_file_says_the_same_by_key_and_by_table(given_from: GivenFrom) -> No
     assert worker.timezone.key == "Europe/Berlin"
     assert worker.allow == {PlatformId("telegram", "5"), PlatformId("slack", "C0123456")}
     assert (worker.chat_fold, worker.chat_history, worker.model_max_iterations) == (False, 50, 7)
+    assert (worker.model_thinking, worker.model_effort) == (ThinkingMode.PLAN, Effort.HIGH)
     assert worker.model == (ModelChoice("openai", "m"),)
+
+
+@pytest.mark.parametrize(("written", "micro_dollars"), [("2", 2_000_000), ("0.5", 500_000), ('"1.25"', 1_250_000)])
+def test_a_chat_may_be_limited_for_a_day(given_from: GivenFrom, written: str, micro_dollars: int) -> None:
+    free = given_from({}).settings(WorkerSettings)
+    limited = given_from({}, f"[limits]\ndaily_tokens = 500000\ndaily_money = {written}").settings(WorkerSettings)
+
+    assert (limited.limits_daily_tokens, limited.limits_daily_money) == (500_000, micro_dollars)
+    assert (free.limits_daily_tokens, free.limits_daily_money) == (None, None)
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "nan", "inf", "1e9", "true", '"much"', '["1"]'])
+def test_an_amount_of_money_is_dollars_above_none(given_from: GivenFrom, wrong: str) -> None:
+    with pytest.raises(BadSettings, match="daily_money"):
+        given_from({}, f"[limits]\ndaily_money = {wrong}").settings(WorkerSettings)
+
+
+def test_a_way_of_thinking_says_what_models_are_told() -> None:
+    assert [mode.of_model for mode in ThinkingMode] == [Thinking.OFF, Thinking.ON, Thinking.OWN]
 
 
 def test_the_environment_wins_over_the_file(given_from: GivenFrom) -> None:

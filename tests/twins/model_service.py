@@ -7,7 +7,7 @@ import json
 import socket
 import struct
 from collections import deque
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -58,6 +58,8 @@ class ModelService:
         self.requests: list[Received] = []
         self.refusals: list[str] = []
         self.models: Answer = Page(200, '{"data": []}')
+        self.own_rules: Callable[[Any], Page | None] = lambda _: None
+        """What this service refuses that others take, by the body."""
         self.url = ""
         self.in_stream = asyncio.Event()
         """Set when a stream has said all it will say and stays open."""
@@ -80,6 +82,8 @@ class ModelService:
         if breach:
             self.refusals.append(breach)
             return web.json_response({"error": {"message": breach, "type": "invalid_request_error"}}, status=400)
+        if page := self.own_rules(received.body):
+            return await self._give(request, page)
         return await self._give(request, self._answers.popleft() if len(self._answers) > 1 else self._answers[0])
 
     async def _give(self, request: web.Request, answer: Answer) -> web.StreamResponse:

@@ -28,6 +28,7 @@ from tests.twins.model_service import (
 KEY = "sk-ant-canary-0123456789"
 MODEL = "claude-sonnet-5-5"
 GOOD = claude_stream(claude_events(claude_text("你好", "呀")))
+MARK = {"cache_control": {"type": "ephemeral"}}
 OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
 
 
@@ -65,8 +66,10 @@ async def test_the_request_is_what_the_api_asks_for(service: ModelService, claud
         "model": MODEL,
         "max_tokens": 16_000,
         "stream": True,
-        "system": "你是助手",
-        "messages": [{"role": "user", "content": [{"type": "text", "text": "一"}, {"type": "text", "text": "二"}]}],
+        "system": [{"type": "text", "text": "你是助手", **MARK}],
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "一"}, {"type": "text", "text": "二", **MARK}]}
+        ],
     }
 
 
@@ -152,8 +155,8 @@ async def test_calls_and_results_are_mapped_both_ways(service: ModelService, cla
     service.answers(claude_stream(events), GOOD)
 
     reply = await claude.reply(HELLO)
-    answered = user("还有上海", result("toolu_1"), result("toolu_2", "", is_error=True))
-    await claude.reply(request(*HELLO.messages, reply.message, answered, user("快点")))
+    answered = user("还有上海", result("toolu_1"), result("toolu_2", "", is_error=True), "快点")
+    await claude.reply(request(*HELLO.messages, reply.message, answered))
 
     assert reply.stop is Stop.TOOLS
     assert reply.message.calls == (
@@ -171,7 +174,7 @@ async def test_calls_and_results_are_mapped_both_ways(service: ModelService, cla
         {"type": "tool_result", "tool_use_id": "toolu_1", "content": "晴"},
         {"type": "tool_result", "tool_use_id": "toolu_2", "content": "(empty)", "is_error": True},
         {"type": "text", "text": "还有上海"},
-        {"type": "text", "text": "快点"},
+        {"type": "text", "text": "快点", **MARK},
     ]
 
 
@@ -190,7 +193,7 @@ async def test_ids_of_another_service_are_written_so_that_they_pass(service: Mod
         ("end_turn", Stop.END),
         ("stop_sequence", Stop.END),
         ("max_tokens", Stop.CUT),
-        ("pause_turn", Stop.PAUSE),
+        ("pause_turn", Stop.END),
         ("refusal", Stop.REFUSAL),
         ("model_context_window_exceeded", Stop.WINDOW),
         ("a_reason_of_next_year", Stop.END),
@@ -202,6 +205,16 @@ async def test_every_stop_reason_has_its_meaning(
     service.answers(claude_stream(claude_events(claude_text("好"), stop=reason)))
 
     assert (await claude.reply(HELLO)).stop is stop
+
+
+async def test_a_pause_goes_on_where_the_service_has_something_under_way(
+    service: ModelService, claude: Anthropic
+) -> None:
+    """A reply of words alone, sent back as the last message, would be refused."""
+    search = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    service.answers(claude_stream(claude_events(claude_text("好"), search, stop="pause_turn")))
+
+    assert (await claude.reply(HELLO)).stop is Stop.PAUSE
 
 
 async def test_calls_decide_whether_there_is_something_to_do(service: ModelService, claude: Anthropic) -> None:
@@ -314,7 +327,7 @@ async def test_a_busy_service_is_tried_six_times(
     assert all(pause >= timedelta(seconds=2) for pause in clock.pauses)
 
 
-@pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 413, 307])
+@pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 307])
 async def test_a_refusal_is_not_tried_again_and_holds_no_key(
     service: ModelService, claude: Anthropic, status: int
 ) -> None:

@@ -10,8 +10,9 @@ import pytest
 from kernel.errors import BadSettings, ProviderFailed, ProviderRefused
 from kernel.ports import Provider
 from kernel.providers.choose import ModelSettings, provider_for
+from tests.twins.conversation import HELLO
 from tests.twins.hasty import HastyClock
-from tests.twins.model_service import ModelService, Page
+from tests.twins.model_service import ModelService, Page, claude_events, claude_stream, claude_text
 
 KEY = "sk-canary-0123456789"
 
@@ -41,6 +42,23 @@ async def test_settings_name_a_model(settings: ModelSettings, name: str) -> None
 
     assert provider
     assert provider.name == name
+
+
+@pytest.mark.parametrize(
+    "written", ["openai:a,anthropic:b", " openai:a , anthropic:b ,", "openai:a,openai:a,anthropic:b"]
+)
+async def test_of_a_list_the_first_is_wanted_and_the_next_answers_for_it(service: ModelService, written: str) -> None:
+    service.own_rules = lambda body: Page(503, "down") if body["model"] == "a" else None
+    service.answers(claude_stream(claude_events(claude_text("好"))))
+    settings = ModelSettings(written, KEY, service.url, KEY, service.url)
+
+    provider = await provider_for(settings, clock=HastyClock(), random=random.Random(1))
+    assert provider
+    reply = await provider.reply(HELLO)
+    await provider.close()
+
+    assert (provider.name, reply.by, reply.message.text) == ("openai:a", "anthropic:b", "好")
+    assert [one.body["model"] for one in service.requests] == ["a", "a", "b"]
 
 
 async def test_nothing_set_is_no_model() -> None:
@@ -102,7 +120,9 @@ async def test_a_server_that_is_off_is_a_failure_that_passes() -> None:
         (ModelSettings(model="claude"), "must be anthropic:<model> or openai:<model>"),
         (ModelSettings(model="openai:"), "must be anthropic:<model> or openai:<model>"),
         (ModelSettings(model="google:gemini"), "must be anthropic:<model> or openai:<model>"),
-        (ModelSettings(model="openai:a,openai:b", openai_key=KEY), "one model, not a list"),
+        (ModelSettings(model=" , ", openai_key=KEY), "must be anthropic:<model> or openai:<model>"),
+        (ModelSettings(model="openai:a,openai:", openai_key=KEY), "must be anthropic:<model> or openai:<model>"),
+        (ModelSettings(model="openai:a,anthropic:b", openai_key=KEY), "ANTHROPIC_API_KEY is not set"),
         (ModelSettings(model="anthropic:claude"), "ANTHROPIC_API_KEY is not set"),
         (ModelSettings(model="openai:gpt"), "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"),
         (ModelSettings(openai_key=KEY), "no model: set ZCLAW_MODEL=openai:<model>"),

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from kernel.errors import ProviderFailed, ProviderRefused
-from kernel.providers.status import Service, error_words, message_of
+from kernel.providers.status import Refusal, Service, error_words, message_of
 
 KEY = "sk-canary-0123456789"
 SERVICE = Service("api.example.com", "glm-9", "OPENAI_API_KEY", "OPENAI_BASE_URL", KEY)
@@ -42,6 +42,13 @@ def test_what_lasts_says_in_one_line_what_to_change(status: int, line: str) -> N
 def test_the_key_is_never_quoted(status: int) -> None:
     assert KEY not in str(SERVICE.error(status, f"bad key {KEY}\nsecond\x1b[31m line {KEY}"))
     assert KEY not in repr(SERVICE)
+
+
+def test_a_key_of_one_letter_does_not_blot_out_what_is_said() -> None:
+    error = Service("127.0.0.1", "m", "K", "U", "x").error(400, "max_tokens is too big")
+
+    assert isinstance(error, Refusal)
+    assert error.said == "max_tokens is too big"
 
 
 def test_a_quote_is_one_short_line() -> None:

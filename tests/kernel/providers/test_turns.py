@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernel.messages import Image, Message, ModelRequest, Opaque, Part
-from kernel.providers import anthropic_wire, openai_wire
+from kernel.providers.anthropic_request import request_body as claude_body
+from kernel.providers.openai_request import request_body as chat_body
 from kernel.providers.turns import Maker, arguments_object, to_bytes, wire_turns
 from tests.twins.conversation import TOOLS, assistant, call, request, result, user
 from tests.twins.strict_requests import anthropic_breach, openai_breach
@@ -41,6 +42,57 @@ def test_opaque_parts_go_only_to_the_model_that_made_them() -> None:
     assert wire_turns(history, CLAUDE) == [user("一"), assistant(THOUGHT, "二"), user("三", "四")]
     for other in (OTHER, Maker("anthropic", "claude-opus-5-5"), Maker("openai", "claude-sonnet-5-5")):
         assert wire_turns(history, other) == [user("一"), assistant("二"), user("三", "四")]
+
+
+ANOTHERS = Opaque("anthropic", "claude-opus-5-5", '{"type":"thinking","thinking":"","signature":"c2ln"}')
+CLOSED = assistant("(I was interrupted here.)")
+
+
+def closed(*messages: Message) -> list[Message]:
+    return wire_turns(messages, CLAUDE, closes_loops=True)
+
+
+def test_a_loop_that_another_model_thought_in_is_closed() -> None:
+    loop = [user("一"), assistant(ANOTHERS, call("a")), user(result("a"))]
+
+    assert closed(*loop) == [user("一"), assistant(call("a")), user(result("a")), CLOSED, user("Go on.")]
+
+
+def test_a_closed_loop_stays_closed_before_thinking_that_is_bound_to_it() -> None:
+    loop = [user("一"), assistant(ANOTHERS, call("a")), user(result("a"))]
+
+    assert closed(*loop, assistant(THOUGHT, "好"), user("二"))[:5] == closed(*loop)
+    assert CLOSED not in closed(*loop, assistant("好"), user("二"))
+
+
+def test_a_loop_with_its_own_thinking_goes_on_as_it_is() -> None:
+    loop = [user("一"), assistant(THOUGHT, call("a")), user(result("a")), user("新的话")]
+
+    assert closed(*loop) == [*loop[:2], user(result("a"), "新的话")]
+
+
+def test_words_behind_a_loop_that_was_broken_off_begin_anew() -> None:
+    """The thinking went with the tool list it was bound to."""
+    broken = [user("一"), assistant(call("a")), user(result("a")), user("新的话")]
+
+    assert closed(*broken) == [*broken[:3], CLOSED, user("新的话")]
+
+
+def test_words_that_came_with_the_results_close_nothing() -> None:
+    loop = [user("一"), assistant(call("a")), user(result("a"), "快点")]
+
+    assert closed(*loop) == loop
+
+
+def test_ids_that_services_use_again_are_told_apart() -> None:
+    """A turn that waited for a person comes to stand behind one that began later."""
+    history = [user("一"), assistant(call("f:0")), user(result("f:0")), user("二"), assistant(call("f:0"), call("x"))]
+    history += [user(result("f:0", "雨"), result("x")), assistant(call("f:0")), user(result("f:0"))]
+
+    turns = wire_turns(history, OTHER)
+
+    assert [[one.id for one in turn.calls] for turn in turns if turn.calls] == [["f:0"], ["f:0-2", "x"], ["f:0-3"]]
+    assert turns[4] == user(result("f:0-2", "雨"), result("x"))
 
 
 def test_a_picture_is_a_marker() -> None:
@@ -89,6 +141,7 @@ def histories(draw: st.DrawFn) -> ModelRequest:
         said: list[Part | str] = draw(st.lists(SAID, max_size=3))
         arguments = draw(st.sampled_from(['{"a": 1}', "", "{", "[]"]))
         calls = [call(id_, name, arguments) for id_, name in zip(ids, names, strict=True)]
+        said.sort(key=lambda part: not isinstance(part, Opaque))  # No service begins with words and thinks then.
         messages.append(assistant(*said, *calls))
         heard: list[Part | str] = [*draw(st.lists(HEARD, max_size=3)), "嗯"]
         answers = [result(id_, draw(st.sampled_from(["晴", ""])), is_error=draw(st.booleans())) for id_ in ids]
@@ -99,9 +152,9 @@ def histories(draw: st.DrawFn) -> ModelRequest:
 @given(histories())
 def test_no_history_is_refused_in_either_dialect(asked: ModelRequest) -> None:
     for maker in (CLAUDE, Maker("anthropic", "other")):
-        assert anthropic_breach(anthropic_wire.request_body(asked, maker)) is None
+        assert anthropic_breach(claude_body(asked, maker)) is None
     for model in ("deepseek-reasoner", "deepseek-r1", "x"):
-        assert openai_breach(openai_wire.request_body(asked, Maker("openai", model))) is None
+        assert openai_breach(chat_body(asked, Maker("openai", model))) is None
 
 
 @given(histories())
@@ -110,5 +163,5 @@ def test_equal_requests_are_equal_bytes(asked: ModelRequest) -> None:
         asked.system, tuple(Message(one.role, tuple(one.parts)) for one in asked.messages), asked.tools
     )
 
-    assert to_bytes(anthropic_wire.request_body(asked, CLAUDE)) == to_bytes(anthropic_wire.request_body(again, CLAUDE))
-    assert to_bytes(openai_wire.request_body(asked, OTHER)) == to_bytes(openai_wire.request_body(again, OTHER))
+    assert to_bytes(claude_body(asked, CLAUDE)) == to_bytes(claude_body(again, CLAUDE))
+    assert to_bytes(chat_body(asked, OTHER)) == to_bytes(chat_body(again, OTHER))
