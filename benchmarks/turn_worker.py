@@ -31,7 +31,7 @@ from kernel.tools import Approval, Tool, ToolContext, ToolOutcome, ToolRegistry
 from workers.turnloop import Turns
 from workers.worker import run_worker
 from zclaw.wiring.parts import beat, process_name
-from zclaw.wiring.turns import open_actors
+from zclaw.wiring.turns import Rules, open_actors
 
 SCHEMA = '{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}'
 FOUND = "17床：术后第二天，体温 37.2。Drain removed at noon; next look at 18:00. " * 4
@@ -102,7 +102,7 @@ def main(store_url: str, dialect: str, model_url: str, *more: str) -> int:
         stores = await open_stores(store_url, clock)
         registry = ToolRegistry([tool(store_url, counts="counts" in more)])
         actors = open_actors(
-            stores, provider=provider, registry=registry, clock=clock, worker=name, zone="Asia/Shanghai"
+            stores, provider=provider, registry=registry, clock=clock, worker=name, rules=Rules("Asia/Shanghai")
         )
         tasks = [asyncio.create_task(actors.serve()), asyncio.create_task(beat(stores.beats, "worker", name, clock))]
         try:

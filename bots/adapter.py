@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import timedelta
 from typing import Protocol, runtime_checkable
 
-from kernel.chat import ConversationId, MessageRef, Notice, Prompt, PromptClosed, Reply
+from kernel.chat import ConversationId, Draft, MessageRef, Notice, Prompt, PromptClosed, Reply
 from kernel.errors import OperatorError, RetryError
 from kernel.ports import Deliver
 
@@ -85,3 +85,26 @@ class HasPlaces(Protocol):
 
     def places(self) -> Collection[ConversationId]:
         """The conversations that it may send to just now, at least one."""
+
+
+@runtime_checkable
+class HasDrafts(Protocol):
+    """An adapter that can show an answer while it is written.
+
+    `Adapter.send` to the conversation ends its draft: the message takes its place, or the draft is gone before the
+    message is there. Neither method runs for a conversation while `send` does. Both raise as `Adapter` says; a
+    `RetryLater` rests the conversation's drafts, everything else costs the one draft.
+    """
+
+    @property
+    def draft_every(self) -> timedelta:
+        """How often one conversation's draft may change."""
+
+    async def show_draft(self, draft: Draft) -> None:
+        """Show the text in the place of what was shown of this conversation; nothing where drafts cannot be shown.
+
+        Empty text: what was shown is no answer and goes, while work goes on.
+        """
+
+    async def drop_draft(self, conversation: ConversationId) -> None:
+        """Nobody writes any more: leave nothing of what was shown, unless it goes by itself."""

@@ -10,9 +10,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import get_app
+from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.patch_stdout import patch_stdout
 
-from bots.layout import Span, lay_out
+from bots.layout import Span, lay_out, width_of
 from bots.markup import parse
 from bots.numbers import Numbers
 from bots.splitting import clean
@@ -23,6 +25,7 @@ from kernel.chat import (
     ButtonPress,
     Choice,
     ConversationId,
+    Draft,
     MessageRef,
     Notice,
     Prompt,
@@ -38,6 +41,7 @@ _PATIENCE = timedelta(seconds=60)
 _QUIET = timedelta(seconds=0.5)
 """Input from a pipe: an answer is whole when nothing followed it for so long."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DRAFT_LINES = 4
 # A model's text must not move the cursor, clear the screen or set the title.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -48,7 +52,7 @@ def place(number: int) -> ConversationId:
 
 
 class ConsoleAdapter:
-    """See `bots.adapter.Adapter`. `process` tells this terminal's events from those of others.
+    """See `bots.adapter.Adapter` and `HasDrafts`. `process` tells this terminal's events from those of others.
 
     What is typed is said in `conversation`. `deserted` gives the conversations of terminals that are closed now: what
     falls due there is shown here. `session` is the input line; None reads all of standard input, says it line by line,
@@ -57,6 +61,7 @@ class ConsoleAdapter:
 
     platform = CONSOLE
     typing_every = timedelta(seconds=2)
+    draft_every = timedelta(seconds=0.5)
 
     def __init__(
         self,
@@ -81,6 +86,7 @@ class ConsoleAdapter:
         self._heard = asyncio.Event()
         self._has_answer = False
         self._works_until = _EPOCH
+        self._draft = ""
 
     # --- in
 
@@ -155,6 +161,8 @@ class ConsoleAdapter:
     ) -> MessageRef:
         """See `Adapter.send`."""
         where = outbound.conversation
+        if where == self._conversation:
+            self._show_below("")
         if isinstance(outbound, Prompt) and is_last:
             self._language = outbound.language
             self._show(part, where, outbound.token, outbound.choices)
@@ -181,6 +189,28 @@ class ConsoleAdapter:
         if self._session is not None:
             self._session.app.invalidate()
 
+    async def show_draft(self, draft: Draft) -> None:
+        """See `HasDrafts.show_draft`: its last lines stand under the input line. A pipe prints answers only."""
+        if draft.conversation == self._conversation:
+            self._show_below(draft.text)
+
+    async def drop_draft(self, conversation: ConversationId) -> None:
+        """See `HasDrafts.drop_draft`."""
+        if conversation == self._conversation:
+            self._show_below("")
+
+    def _show_below(self, draft: str) -> None:
+        self._draft = draft
+        if self._session is None:
+            return
+        # None, for an empty line would be an empty bar.
+        self._session.bottom_toolbar = self._tail if draft.strip() else None
+        self._session.app.invalidate()
+
+    def _tail(self) -> StyleAndTextTuples:
+        columns = get_app().output.get_size().columns
+        return [("noreverse", "\n".join(folded(plain(self._draft), columns - 1)[-_DRAFT_LINES:]))]
+
     def _sign(self) -> str:
         return "…" if self._clock.now() < self._works_until else ""
 
@@ -201,6 +231,21 @@ def plain(markdown: str) -> str:
     """`markdown` as text for a terminal, without anything that a terminal would obey."""
     text = "".join(_written(span) for span in lay_out(parse(markdown)))
     return _CONTROL.sub("", text).strip("\n")
+
+
+def folded(text: str, columns: int) -> list[str]:
+    """`text` in lines that a terminal of so many columns shows whole."""
+    lines = []
+    for line in text.expandtabs(4).split("\n"):
+        rest, width = "", 0
+        for char in line:
+            wide = width_of(char)
+            if width + wide > columns and rest:
+                lines.append(rest)
+                rest, width = "", 0
+            rest, width = rest + char, width + wide
+        lines.append(rest)
+    return lines
 
 
 def _written(span: Span) -> str:

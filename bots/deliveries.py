@@ -24,6 +24,7 @@ from typing import TypeVar, assert_never
 import structlog
 
 from bots.adapter import Adapter, AnswerLost, HasPlaces, Undeliverable, WrongToken
+from bots.drafts import Drafts
 from bots.lateness import with_lateness
 from bots.presses import Presses
 from bots.typing import Typing
@@ -66,6 +67,7 @@ class Deliveries:
         holder: str,
         presses: Presses,
         typing: Typing,
+        drafts: Drafts,
     ) -> None:
         self._adapter = adapter
         self._outbox = outbox
@@ -73,6 +75,7 @@ class Deliveries:
         self._holder = holder
         self._presses = presses
         self._typing = typing
+        self._drafts = drafts
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_stopping = False
         self.woken = asyncio.Event()
@@ -158,7 +161,8 @@ class Deliveries:
         try:
             match delivery.outbound:
                 case Reply() | Prompt() as outbound:
-                    return await self._send(delivery, outbound)
+                    async with self._drafts.silenced(outbound.conversation):
+                        return await self._send(delivery, outbound)
                 case PromptClosed() as closed:
                     return await self._close(delivery, closed)
                 case Notice() as notice:
@@ -192,6 +196,7 @@ class Deliveries:
                 await self._retry(replace(delivery, is_doubtful=was_doubtful), error)
                 return None
             self._typing.spoke(outbound.conversation)
+            self._drafts.spoke(outbound.conversation)
             delivery = await self._sent(delivery, ref)
         if isinstance(outbound, Prompt):
             self._presses.asked(outbound)

@@ -1,4 +1,4 @@
-"""One adapter and everything around it that no platform differs in: the door, the way out, typing, presses."""
+"""One adapter and everything around it that no platform differs in: the door, the way out, typing, drafts, presses."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import structlog
 
 from bots.adapter import Adapter, WrongToken
 from bots.deliveries import Deliveries
+from bots.drafts import Drafts
 from bots.entrance import Entrance
 from bots.presses import Presses
 from bots.typing import Typing
 from kernel.access import Access
 from kernel.errors import first_error
 from kernel.patience import patiently, pause_after
-from kernel.ports import Clock, Conversations, Outbox, People, Wakeups
+from kernel.ports import Chats, Clock, Conversations, Outbox, People, Wakeups
 
 log = structlog.get_logger(__name__)
 
@@ -33,6 +34,7 @@ class Driver:
         access: Access,
         conversations: Conversations,
         people: People,
+        chats: Chats,
         outbox: Outbox,
         wakeups: Wakeups,
         clock: Clock,
@@ -44,18 +46,28 @@ class Driver:
         self._clock = clock
         self._presses = Presses(adapter, clock, language)
         self._typing = Typing(adapter, outbox, clock)
+        self._drafts = Drafts(adapter, outbox, clock)
         self._entrance = Entrance(
             adapter,
             access=access,
             conversations=conversations,
             people=people,
+            chats=chats,
             outbox=outbox,
             wakeups=wakeups,
             presses=self._presses,
             clock=clock,
             language=language,
         )
-        self._deliveries = Deliveries(adapter, outbox, clock, holder=holder, presses=self._presses, typing=self._typing)
+        self._deliveries = Deliveries(
+            adapter,
+            outbox,
+            clock,
+            holder=holder,
+            presses=self._presses,
+            typing=self._typing,
+            drafts=self._drafts,
+        )
 
     async def run(self) -> None:
         """Carry until cancelled, or until the adapter says that there will be nothing more (the terminal).
@@ -71,6 +83,7 @@ class Driver:
                         outward.create_task(self._lasting("wakes", self._listen)),
                         outward.create_task(self._lasting("deliveries", self._deliveries.run)),
                         outward.create_task(self._lasting("typing", self._typing.run)),
+                        outward.create_task(self._lasting("drafts", self._drafts.run, ends=True)),
                         outward.create_task(self._lasting("presses", self._presses.run)),
                     ]
                     await asyncio.wait([coming])
@@ -93,6 +106,7 @@ class Driver:
     def _wake(self) -> None:
         self._deliveries.woken.set()
         self._typing.woken.set()
+        self._drafts.woken.set()
 
     async def _lasting(self, name: str, work: Callable[[], Awaitable[None]], *, ends: bool = False) -> None:
         """Keep `work` running: one error must not silence a platform. Only what the operator must fix passes."""

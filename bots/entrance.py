@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 import structlog
 
@@ -25,7 +27,7 @@ from kernel.chat import (
 )
 from kernel.errors import RetryLater, StoreRefuses
 from kernel.patience import patiently, pause_after
-from kernel.ports import Clock, Conversations, Outbox, People, Put, Wakeups
+from kernel.ports import Chats, Clock, Conversations, KnownChat, Outbox, People, Put, Wakeups
 
 log = structlog.get_logger(__name__)
 
@@ -33,6 +35,9 @@ SETTLE_GROUP = timedelta(seconds=0.3)
 """Group text is read that late, so that one which overtook another can be put back in order."""
 SETTLE_ALBUM = timedelta(seconds=1.2)
 """An album is read that long after its last part."""
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
 _TRIES = 3
 _REMEMBERED = 10_000
 _NOTE_AGAIN = timedelta(minutes=1)
@@ -49,6 +54,7 @@ class Entrance:
         access: Access,
         conversations: Conversations,
         people: People,
+        chats: Chats,
         outbox: Outbox,
         wakeups: Wakeups,
         presses: Presses,
@@ -59,12 +65,14 @@ class Entrance:
         self._access = access
         self._conversations = conversations
         self._people = people
+        self._chats = chats
         self._outbox = outbox
         self._wakeups = wakeups
         self._presses = presses
         self._clock = clock
         self._language = language
         self._seen: OrderedDict[str, Sender] = OrderedDict()
+        self._places: OrderedDict[str, KnownChat] = OrderedDict()
         self._told: OrderedDict[ConversationId, datetime] = OrderedDict()
 
     async def deliver(self, inbound: Inbound) -> None:
@@ -90,7 +98,7 @@ class Entrance:
         if not self._access.may_talk(inbound.sender, inbound.conversation, team):
             await self._refuse(inbound)
             return
-        await self._see(inbound.conversation.platform, inbound.sender)
+        await self._see(inbound, team)
         if isinstance(inbound, UserMessage) and _is_wordless(inbound):
             await self._note_wordless(inbound)
             return
@@ -116,13 +124,19 @@ class Entrance:
         else:
             await self._say(Reply(inbound.conversation, text))
 
-    async def _see(self, platform: str, sender: Sender) -> None:
-        if self._seen.get(sender.id) == sender:
+    async def _see(self, inbound: UserMessage | ButtonPress, team: str) -> None:
+        """Remember who this is and, of words, where they were said."""
+        sender, conversation = inbound.sender, inbound.conversation
+        if self._seen.get(sender.id) != sender:
+            await patiently(self._clock, lambda: self._people.see(conversation.platform, sender))
+            _remember(self._seen, sender.id, sender)
+        if not isinstance(inbound, UserMessage):
             return
-        await patiently(self._clock, lambda: self._people.see(platform, sender))
-        self._seen[sender.id] = sender
-        if len(self._seen) > _REMEMBERED:
-            self._seen.popitem(last=False)
+        title = sender.name if inbound.is_private else ""
+        chat = KnownChat(replace(conversation, thread=""), title, sender.id, team)
+        if self._places.get(conversation.chat) != chat:
+            await patiently(self._clock, lambda: self._chats.see(chat, now=self._clock.now()))
+            _remember(self._places, conversation.chat, chat)
 
     async def _note_wordless(self, message: UserMessage) -> None:
         """A sticker, a location, a contact: nothing a worker could read."""
@@ -130,9 +144,7 @@ class Entrance:
         told = self._told.get(message.conversation)
         if not message.is_private or (told is not None and now - told < _NOTE_AGAIN):
             return
-        self._told[message.conversation] = now
-        if len(self._told) > _REMEMBERED:
-            self._told.popitem(last=False)
+        _remember(self._told, message.conversation, now)
         await self._say(Reply(message.conversation, texts.say("sticker", self._language_for(message))))
 
     def _language_for(self, inbound: UserMessage | ButtonPress) -> str:
@@ -148,6 +160,12 @@ class Entrance:
         except RetryLater as error:
             # It is stored, and workers look every few seconds by themselves.
             log.warning("hint lost", why=str(error))
+
+
+def _remember(known: OrderedDict[_K, _V], key: _K, value: _V) -> None:
+    known[key] = value
+    if len(known) > _REMEMBERED:
+        known.popitem(last=False)
 
 
 def settle_time(inbound: UserMessage | ButtonPress) -> timedelta:

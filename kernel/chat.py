@@ -197,6 +197,8 @@ class Command(Enum):
     STATUS = "status"
     REMINDERS = "reminders"
     TZ = "tz"
+    MEMORY = "memory"
+    USAGE = "usage"
 
 
 def command_of(text: str) -> tuple[Command, str] | None:

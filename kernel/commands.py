@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import assert_never
 from zoneinfo import ZoneInfo, available_timezones
 
 from kernel.changes import Changes
 from kernel.chat import Command
+from kernel.memories import listing as memory_listing
+from kernel.memories import shelf_of
+from kernel.ports import Shelf
 from kernel.reminders.desk import Desk, Stored
 from kernel.reminders.listing import listing
 from kernel.session import Broken, Ending, Session, SessionEvent
 from kernel.texts import say, verbatim
+from kernel.usage import Overview, overview
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +30,20 @@ class Answer:
     """The zone that this conversation keeps from now on."""
 
 
-def answer(command: Command, rest: str, session: Session, desk: Desk, stored: Stored) -> Answer:
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What `/memory` and `/usage` were looked up for them; the other commands need nothing of it."""
+
+    shelf: Shelf | None = None
+    memories: tuple[str, ...] = ()
+    usage: Overview = field(default_factory=Overview)
+
+
+def answer(
+    command: Command, rest: str, session: Session, desk: Desk, stored: Stored, looked: Looked | None = None
+) -> Answer:
     """What `command` does here; `rest` is the rest of its line, `stored` the conversation's triggers."""
+    looked = looked or Looked()
     match command:
         case Command.HELP | Command.START:
             return _say(desk, "help")
@@ -40,6 +56,11 @@ def answer(command: Command, rest: str, session: Session, desk: Desk, stored: St
             return _say(desk, _status(session), reminders=str(sum(due is not None for _, due in stored)))
         case Command.REMINDERS:
             return Answer(listing(desk, stored))
+        case Command.MEMORY:
+            shelf = looked.shelf or shelf_of(desk.conversation, desk.person, is_private=False)
+            return Answer(memory_listing(desk, shelf, looked.memories))
+        case Command.USAGE:
+            return Answer(desk.reply(overview(looked.usage, desk.language)))
         case Command.TZ:
             return _zone(rest, desk)
         case _:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kernel.messages import Message, Opaque
-from kernel.session import FORGOTTEN, Session, Turn
+from kernel.session import FORGOTTEN, Frame, Session, Turn
 
 MOST_PAST = 200
 """How many messages of the past a request shows when the operator says nothing else."""
 _CUT_BY = 50
-"""A longer past loses its oldest messages so many at once: between two cuts its beginning, and the cache, stay."""
+"""A longer past loses its oldest messages so many at once, or half of a shorter limit: between two cuts its beginning,
+and the cache, stay."""
 
 
 def request_messages(
@@ -25,8 +26,8 @@ def request_messages(
     """
     if len(turn.frames) > 1:
         return turn.top.messages
-    surplus = max(0, turn.base - most)
-    start = -(-surplus // _CUT_BY) * _CUT_BY
+    surplus, cut_by = max(0, turn.base - most), min(_CUT_BY, max(1, most // 2))
+    start = -(-surplus // cut_by) * cut_by
     thinking_from = turn.base if start else turn.thinking_from
     past = [
         message if first + number >= thinking_from else _without_thinking(message)
@@ -36,6 +37,18 @@ def request_messages(
     if start:
         past = past[next((number for number, each in enumerate(past) if each.may_begin), len(past)) :]
     return (*(message for message in past if message.parts), *turn.top.messages)
+
+
+def known_before(
+    session: Session, person: str, history: Sequence[Message], *, first: int = 0, most: int = MOST_PAST
+) -> tuple[Message, ...]:
+    """What the model reads before words that `person` says now, in the turn that takes them; else as above."""
+    turn = session.running or next(
+        (each for each in session.turns if each.requester == person and each.is_waiting), None
+    )
+    if turn is None:
+        turn = Turn("", person, (Frame(()),), base=session.history_length)
+    return request_messages(replace(turn, frames=turn.frames[:1]), history, first=first, most=most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +81,11 @@ def harvest(session: Session) -> Harvest:
     rest = tuple(turn for turn in session.turns if not turn.is_finished)
     left = replace(session, turns=rest, history_length=length, thinking_from=thinking_from)
     return Harvest(left, tuple(history), finished)
+
+
+def without_thinking(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages without anything that a provider wants back unread; one that held nothing else goes."""
+    return tuple(bare for message in messages if (bare := _without_thinking(message)).parts)
 
 
 def _without_thinking(message: Message) -> Message:

@@ -2,37 +2,69 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import assert_never
 
 from kernel.errors import ModelError
-from kernel.messages import Concurrency, Message, ModelReply, Part, Stop, Text, ToolCall, ToolResult
+from kernel.guards import is_circling
+from kernel.messages import Concurrency, Message, ModelReply, Part, Role, Stop, Text, ToolCall, ToolResult
+from kernel.outside import QUOTED, has_read_others
+from kernel.prompts import prefix_digest
 from kernel.session import (
+    Asked,
     Broken,
     Calling,
     Claimed,
+    Closing,
     Ending,
     Gate,
     GateState,
+    Mode,
     ModelReplied,
     Opened,
     Session,
     Turn,
     can_start,
 )
-from kernel.tools import Approval, ToolRegistry
+from kernel.tools import Approval, Opening, ToolRegistry
 from kernel.transitions import apply
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Where a turn ends although the model would go on."""
+    """Where a turn ends although the model would go on.
+
+    At its last iteration or call a frame gets one call more, without tools, for its last words.
+    """
 
     iterations: int = 10
     """Model calls in one frame."""
     model_calls: int = 30
     """Model calls in one turn, all frames together."""
+    work: timedelta = timedelta(minutes=15)
+    """Model calls and tools of one turn together; the time in which people decide does not count."""
+    may_ask: bool = True
+    """False: the chat has used up what it may for the day, and the model is not asked again."""
+
+
+_LAST_WORDS = 5
+"""Model calls over a limit, for the last words of every frame and the pauses of a provider."""
+_NO_MORE = (
+    "[Written by the program: this request has used up its steps, and tools are closed now. Tell the person what you "
+    "found, what is done and what is not.]"
+)
+_CIRCLING = (
+    "[Written by the program: the last calls came to the same three times, and tools are closed now. Tell the person "
+    "what you found, what did not work and what they could do.]"
+)
+
+
+_OUR_WORDS = "[Written by the program"
+_NOBODYS_WORDS = re.compile(rf"{re.escape(QUOTED)}|\[\d{{4}}-\d\d-\d\d ")
+"""A quote, or the facts that open a message: what the person wrote themselves would stand behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,24 +115,44 @@ def advance(session: Session, registry: ToolRegistry, *, fence: int, limits: Lim
     return Advance(session, _effects(session, registry, fence))
 
 
-def _next_call(turn: Turn, limits: Limits) -> Calling | Broken:
-    if turn.top.iteration >= limits.iterations or turn.model_calls >= limits.model_calls:
-        return Broken(turn.id, Ending.LIMIT)
+def _next_call(turn: Turn, limits: Limits) -> Calling | Closing | Broken:
+    """The model is asked again, or asked for its last words, or not asked any more."""
+    if not limits.may_ask:
+        return Broken(turn.id, Ending.ALLOWANCE)
+    if timedelta(milliseconds=turn.worked_ms) >= limits.work:
+        return Broken(turn.id, Ending.DEADLINE)
+    over = max(turn.top.iteration - limits.iterations, turn.model_calls - limits.model_calls)
+    if turn.top.mode is Mode.CLOSE:
+        return Broken(turn.id, Ending.LIMIT) if over >= _LAST_WORDS else Calling(turn.id, turn.effect + 1)
+    if over >= 0:
+        return Closing(turn.id, _NO_MORE)
+    if is_circling(turn.top):
+        return Closing(turn.id, _CIRCLING)
     return Calling(turn.id, turn.effect + 1)
 
 
 def _start_calls(session: Session, turn: Turn, registry: ToolRegistry, fence: int) -> Session:
     """Claim, or open frames for, the calls of the top frame whose turn has come."""
     gates = turn.top.open.gates if turn.top.open else ()
+    tools = registry.within(turn.top.reach)
     for gate in gates:
         if not can_start(gates, gate):
             continue
-        opening = registry.opening(gate.call)
+        opening = tools.opening(gate.call)
         if opening is not None:
-            return apply(session, Opened(turn.id, gate.call.id, (Text(opening),), prefix=turn.top.prefix))
+            return apply(session, _opened(turn, gate, opening, tools))
+        if gate.token and tools.question(gate.call) is not None:
+            return apply(session, Asked(turn.id, gate.call.id, gate.token))
         if gate.concurrency is not Concurrency.READ_ONLY:
             return apply(session, Claimed(turn.id, gate.call.id, fence))
     return session
+
+
+def _opened(turn: Turn, gate: Gate, opening: Opening, tools: ToolRegistry) -> Opened:
+    """The frame has the tools of its reach; its prefix is theirs, and bound to that of the frame below."""
+    inner = tools.within(opening.reach)
+    prefix = turn.top.prefix if inner is tools else prefix_digest(turn.top.prefix, inner.words)
+    return Opened(turn.id, gate.call.id, (Text(opening.text),), prefix=prefix, reach=inner.reach)
 
 
 def _effects(session: Session, registry: ToolRegistry, fence: int) -> tuple[Effect, ...]:
@@ -118,7 +170,7 @@ def _effects(session: Session, registry: ToolRegistry, fence: int) -> tuple[Effe
         or (
             gate.concurrency is Concurrency.READ_ONLY
             and can_start(frame.open.gates, gate)
-            and registry.opening(gate.call) is None
+            and registry.within(frame.reach).opening(gate.call) is None
         )
     )
 
@@ -139,16 +191,47 @@ def read_reply(
     """The reply as an event: each of its calls checked and gated, repeated call ids made distinct.
 
     A call that cannot run (unknown tool, bad arguments, cut off) has a gate that is answered with why. A call that
-    asks has a token of its own; `kernel.approvals.cards` makes the prompt for it.
+    asks has a token of its own; `kernel.approvals.cards` and `kernel.questions.cards` make the prompt for it.
     """
+    is_wary, registry = has_read_others(turn, registry), registry.within(turn.top.reach)
     message = _with_distinct_calls(reply.message, _taken_ids(turn))
     is_cut = reply.stop is Stop.CUT
-    calls = message.calls
-    gates = tuple(_gate(call, registry, new_token, is_cut=is_cut and call is calls[-1]) for call in calls)
-    return ModelReplied(turn.id, effect, message, gates, is_pause=reply.stop is Stop.PAUSE)
+    calls, words = message.calls, _newest_words(turn)
+    gates = tuple(
+        gate_of(
+            registry.completed(call, words),
+            registry,
+            new_token,
+            is_cut=is_cut and call is calls[-1],
+            is_wary=is_wary,
+        )
+        for call in calls
+    )
+    return ModelReplied(turn.id, effect, message, gates, is_pause=reply.stop is Stop.PAUSE, ending=_ending(reply))
 
 
-def _gate(call: ToolCall, registry: ToolRegistry, new_token: Callable[[], str], *, is_cut: bool) -> Gate:
+def _ending(reply: ModelReply) -> Ending:
+    """How a turn ends whose last reply this is."""
+    match reply.stop:
+        case Stop.CUT:
+            return Ending.CUT
+        case Stop.REFUSAL:
+            return Ending.DECLINED
+        case Stop.WINDOW:
+            return Ending.CUT if reply.message.parts else Ending.WINDOW
+        case Stop.END | Stop.TOOLS | Stop.PAUSE:
+            return Ending.ANSWERED
+        case _:
+            assert_never(reply.stop)
+
+
+def gate_of(
+    call: ToolCall, registry: ToolRegistry, new_token: Callable[[], str], *, is_cut: bool = False, is_wary: bool
+) -> Gate:
+    """The call checked and gated by its tool's policy; answered with why when it cannot run.
+
+    `is_wary`: its turn has read what others wrote.
+    """
     try:
         if is_cut or call.is_cut:
             raise ModelError("Not run: the reply ended inside the arguments. Send the call again, shorter.")
@@ -157,12 +240,27 @@ def _gate(call: ToolCall, registry: ToolRegistry, new_token: Callable[[], str], 
         result = ToolResult(call.id, str(error), is_error=True)
         return Gate(call, Concurrency.READ_ONLY, GateState.ANSWERED, result=result)
     match bound.approval:
-        case Approval.NEVER:
-            return Gate(call, bound.concurrency, GateState.READY, digest=bound.digest)
+        case Approval.WARY if is_wary:
+            return Gate(call, bound.concurrency, GateState.ASKED, digest=bound.digest, token=new_token())
+        case Approval.NEVER | Approval.WARY:
+            token = new_token() if bound.tool.asks else ""
+            return Gate(call, bound.concurrency, GateState.READY, digest=bound.digest, token=token)
         case Approval.ASK:
             return Gate(call, bound.concurrency, GateState.ASKED, digest=bound.digest, token=new_token())
         case _:
             assert_never(bound.approval)
+
+
+def _newest_words(turn: Turn) -> str:
+    """What the person said last in the turn; empty when that was a picture or somebody else's words."""
+    texts = [
+        part.text
+        for message in turn.frames[0].messages
+        if message.role is Role.USER
+        for part in message.parts
+        if isinstance(part, Text) and not part.text.startswith(_OUR_WORDS)
+    ]
+    return texts[-1] if texts and not _NOBODYS_WORDS.match(texts[-1]) else ""
 
 
 def _taken_ids(turn: Turn) -> set[str]:

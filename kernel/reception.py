@@ -5,28 +5,31 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import assert_never
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import structlog
 
-from kernel import approvals, commands
+from kernel import approvals, commands, memories, questions, usage
+from kernel.access import Access
 from kernel.changes import Changes, noticed
-from kernel.chat import ButtonPress, ConversationId, Expired, Inbound, Sender, UserMessage, command_of
+from kernel.chat import ButtonPress, Command, ConversationId, Expired, Inbound, Sender, UserMessage, command_of
 from kernel.errors import BadRecord
-from kernel.messages import Image, Part, Text
-from kernel.ports import People, PromptRecord, Prompts, Triggers
-from kernel.prompts import facts
+from kernel.messages import Image, Message, Part, Text
+from kernel.outside import QUOTED
+from kernel.ports import Memories, People, PromptRecord, Prompts, Spendings, Triggers
+from kernel.prompts import facts, memory_lines, memory_lines_in
 from kernel.reminders import cards
 from kernel.reminders.creating import create
 from kernel.reminders.desk import Desk
 from kernel.reminders.listing import manage
 from kernel.reminders.pressing import on_press
 from kernel.schedule.parse import parse
+from kernel.schedule.reading import moment
 from kernel.schedule.values import CREATE_FROM, ScheduleIntent
-from kernel.session import Denied, Session, SessionEvent, Spoken
+from kernel.session import Denied, Mode, Session, SessionEvent, Spoken
 from kernel.texts import LANGUAGES, language_of, say, written_in
 from kernel.transitions import apply
 
@@ -58,6 +61,11 @@ class Manners:
     has_model: bool = True
     prefix: str = ""
     """Digest of the system prompt and tools that a new frame begins with."""
+    plans: bool = False
+    """A turn begins with a plan."""
+    access: Access = field(default_factory=Access)
+    allowance: usage.Allowance = field(default_factory=usage.Allowance)
+    """Of each chat, for a day."""
 
 
 class Reception:
@@ -67,24 +75,47 @@ class Reception:
     """
 
     def __init__(
-        self, triggers: Triggers, prompts: Prompts, people: People, manners: Manners, new_id: Callable[[], str]
+        self,
+        triggers: Triggers,
+        prompts: Prompts,
+        people: People,
+        manners: Manners,
+        new_id: Callable[[], str],
+        *,
+        memories: Memories,
+        spendings: Spendings,
     ) -> None:
         self._triggers = triggers
         self._prompts = prompts
         self._people = people
         self._manners = manners
         self._new_id = new_id
+        self._memories = memories
+        self._spendings = spendings
 
     async def receive(
-        self, inbound: Inbound, session: Session, *, notes: Sequence[str], may_speak: bool, now: datetime
+        self,
+        inbound: Inbound,
+        session: Session,
+        *,
+        notes: Sequence[str],
+        may_speak: bool,
+        now: datetime,
+        seen: Sequence[Message] = (),
+        opens: datetime | None = None,
     ) -> Reaction | None:
         """What `inbound` does; None when it must stay in the inbox for now.
 
-        Only words for the model ever stay: while `may_speak` is False, or the session cannot take them yet.
+        Only words for the model ever stay: while `may_speak` is False, or the session cannot take them yet. `seen` is
+        what the model reads before them; with `opens` it may not be asked before that instant.
         """
         match inbound:
             case UserMessage():
-                return await self._message(inbound, session, notes, may_speak=may_speak, now=now)
+                desk = await self._desk(inbound.sender, inbound, now)
+                done = await self._at_the_desk(inbound, session, desk, opens)
+                if done is not None or not may_speak:
+                    return done
+                return await self._speech(inbound, session, desk, notes, seen)
             case ButtonPress():
                 return await self._press(inbound, session, now)
             case Expired():
@@ -92,10 +123,10 @@ class Reception:
             case _:
                 assert_never(inbound)
 
-    async def _message(
-        self, message: UserMessage, session: Session, notes: Sequence[str], *, may_speak: bool, now: datetime
+    async def _at_the_desk(
+        self, message: UserMessage, session: Session, desk: Desk, opens: datetime | None
     ) -> Reaction | None:
-        desk = await self._desk(message.sender, message, now)
+        """What needs no model; None for words that are for it."""
         if _COMMAND.match(message.text):
             return await self._command(message, session, desk)
         intent = _intent(message, desk)
@@ -106,31 +137,69 @@ class Reception:
             return Reaction(session, create(intent, desk, stored))
         if not self._manners.has_model:
             return Reaction(session, desk.reply(say("model.absent", desk.language)))
-        return await self._speech(message, session, desk, notes) if may_speak else None
+        if opens is not None:
+            return Reaction(session, desk.reply(closed_until(opens, desk.zone, desk.language, desk.now)))
+        return None
 
     async def _command(self, message: UserMessage, session: Session, desk: Desk) -> Reaction:
         known = command_of(message.text)
         if known is None:
             return Reaction(session, desk.reply(say("command.unknown", desk.language)))
         stored = await self._triggers.list(session.conversation)
-        answer = commands.answer(*known, session, desk, stored)
+        answer = commands.answer(*known, session, desk, stored, await self._looked(known[0], message, desk))
         if answer.zone is not None:
             await self._people.set_zone(session.conversation, answer.zone)
         after, changes = await self._apply(session, answer.events)
         return Reaction(after, changes + answer.changes, new_history=answer.new_history)
 
+    async def _looked(self, command: Command, message: UserMessage, desk: Desk) -> commands.Looked:
+        """What only some commands need to know."""
+        match command:
+            case Command.MEMORY:
+                shelf = memories.shelf_of(message.conversation, desk.person, is_private=message.is_private)
+                return commands.Looked(shelf, await self._memories.on(shelf))
+            case Command.USAGE:
+                return commands.Looked(usage=await self._usage(message, desk))
+            case _:
+                return commands.Looked()
+
+    async def _usage(self, message: UserMessage, desk: Desk) -> usage.Overview:
+        """What the chat used up; for owners, where nobody else reads it, also what everybody did."""
+        today = usage.day_of(desk.now, await self.zone(message.conversation))
+        days = usage.days_until(today, usage.DAYS_SHOWN)
+        used = await self._spendings.of_chat(message.conversation, days)
+        shown = usage.Overview(used, self._manners.allowance)
+        if not (message.is_private and self._manners.access.is_owner(message.sender, message.conversation)):
+            return shown
+        platform = message.conversation.platform
+        most = usage.most(await self._spendings.of_people(platform, days))
+        known = [await self._people.get(platform, person) for person, _ in most]
+        unknown = say("usage.stranger", desk.language)
+        names = [sender.name if sender and sender.name else unknown for sender in known]
+        return replace(shown, people=tuple(zip(names, (spent for _, spent in most), strict=True)))
+
     async def _speech(
-        self, message: UserMessage, session: Session, desk: Desk, notes: Sequence[str]
+        self, message: UserMessage, session: Session, desk: Desk, notes: Sequence[str], seen: Sequence[Message]
     ) -> Reaction | None:
+        shelf = memories.shelf_of(message.conversation, desk.person, is_private=message.is_private)
         head = facts(
             now=desk.now,
             zone=desk.zone,
             speaker=message.sender.name,
             notes=notes,
             waits=sum(turn.is_waiting for turn in session.turns),
+            remembered=_news(await self._memories.on(shelf), seen),
         )
         parts = (Text(head), *_parts(message))
-        event = Spoken(self._new_id(), message.sender.id, parts, prefix=self._manners.prefix)
+        mode = Mode.PLAN if self._manners.plans else Mode.WORK
+        event = Spoken(
+            self._new_id(),
+            message.sender.id,
+            parts,
+            prefix=self._manners.prefix,
+            mode=mode,
+            is_private=message.is_private,
+        )
         after, changes = await self._apply(session, (event,))
         if after is session:
             return None
@@ -156,17 +225,20 @@ class Reception:
         return replace(press, sender=replace(press.sender, name=known.name)) if known else press
 
     async def _press_on(self, record: PromptRecord, press: ButtonPress, session: Session, desk: Desk) -> Reaction:
-        card = approvals.read(record) if record.kind == approvals.KIND else cards.read(record)
+        card = _read(record)
         if not record.is_open:
             return Reaction(session, noticed(press, "press.decided", card.language))
-        if isinstance(card, approvals.Card):
-            event, changes = approvals.on_press(record, press, session)
+        if isinstance(card, memories.Card):
+            kept = await self._memories.on(card.shelf)
+            done = memories.on_press(record, card, press, kept)
+            return _pressed(press, session, card.language, done)
+        if not isinstance(card, cards.Card):
+            asked = approvals if isinstance(card, approvals.Card) else questions
+            event, changes = asked.on_press(record, press, session)
             return Reaction(apply(session, event) if event else session, changes)
         stored = await self._triggers.list(session.conversation)
         done = on_press(record, press, replace(desk, language=card.language), stored)
-        if done is None:
-            return Reaction(session, noticed(press, "press.unknown", card.language))
-        return Reaction(session, done + noticed(press, "press.noted", card.language))
+        return _pressed(press, session, card.language, done)
 
     async def _expire(self, expired: Expired, session: Session) -> Reaction:
         found = next(
@@ -260,16 +332,47 @@ def _parts(message: UserMessage) -> tuple[Part, ...]:
     parts: list[Part] = []
     if message.quoted.strip():
         quoted = "\n".join(f"> {line}" for line in message.quoted.strip().splitlines())
-        parts.append(Text(f"[quoted, not said by the person]\n{quoted}"))
+        parts.append(Text(f"{QUOTED}\n{quoted}"))
     parts += [Image(attachment.blob, attachment.mime) for attachment in message.attachments]
     if message.text.strip():
         parts.append(Text(message.text))
     return tuple(parts)
 
 
+def closed_until(opens: datetime, zone: str, language: str, now: datetime) -> str:
+    """What is said instead of asking the model before `opens`."""
+    return say("usage.over", language, opens=moment(opens, zone, language, now))
+
+
+def _news(texts: Sequence[str], seen: Sequence[Message]) -> tuple[str, ...]:
+    """The lines of what is to be remembered, when the model does not know them so already."""
+    known = memory_lines_in(seen)
+    lines = memory_lines(texts) if texts or known else ()
+    return () if lines == known else lines
+
+
+def _pressed(press: ButtonPress, session: Session, language: str, done: Changes | None) -> Reaction:
+    """What the press did, with a short answer to it; None: the card has no such button."""
+    if done is None:
+        return Reaction(session, noticed(press, "press.unknown", language))
+    return Reaction(session, done + noticed(press, "press.noted", language))
+
+
+def _read(record: PromptRecord) -> approvals.Card | questions.Card | memories.Card | cards.Card:
+    match record.kind:
+        case memories.KIND:
+            return memories.read(record)
+        case approvals.KIND:
+            return approvals.read(record)
+        case questions.KIND:
+            return questions.read(record)
+        case _:
+            return cards.read(record)
+
+
 def _closed(record: PromptRecord) -> Changes:
     try:
-        return approvals.closed(record)
+        return questions.closed(record) if record.kind == questions.KIND else approvals.closed(record)
     except BadRecord as error:  # Its buttons stay, and answer that they no longer work.
         log.warning("card that cannot be read", why=str(error))
         return Changes()

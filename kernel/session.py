@@ -51,7 +51,7 @@ class Gate:
     state: GateState
     digest: str = ""
     token: str = ""
-    """Of the prompt that asks, while ASKED."""
+    """Of the prompt that asks, while ASKED; of a question also before it is put."""
     is_question: bool = False
     """ASKED for words, not for a vote."""
     votes_needed: int = 1
@@ -74,6 +74,25 @@ class Open:
     gates: tuple[Gate, ...]
 
 
+class Mode(Enum):
+    """What the model is asked for next."""
+
+    PLAN = "plan"
+    """A plan, without tools; it is said to nobody."""
+    WORK = "work"
+    CLOSE = "close"
+    """Last words, without tools: the frame has had its time, or goes round in circles."""
+
+
+class Reach(Enum):
+    """What the calls of a frame may do."""
+
+    ALL = "all"
+    """Whatever the tools on offer do."""
+    LOOK = "look"
+    """Only what changes nothing: READ_ONLY calls."""
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """Messages of one line of thought: pair-clean, the open message apart.
@@ -88,16 +107,28 @@ class Frame:
     iteration: int = 0
     """Model calls made in this frame."""
     open: Open | None = None
+    mode: Mode = Mode.WORK
+    reach: Reach = Reach.ALL
 
 
 class Ending(Enum):
     """How a turn ended."""
 
     ANSWERED = "answered"
+    CUT = "cut"
+    """Answered, as far as the model came before its reply had to end."""
+    DECLINED = "declined"
+    """The model will not answer this."""
+    WINDOW = "window"
+    """What was asked is more than the model can read."""
     STOPPED = "stopped"
     """A person said stop."""
     LIMIT = "limit"
     """Too many iterations or model calls."""
+    ALLOWANCE = "allowance"
+    """The chat has used up what it may for the day."""
+    DEADLINE = "deadline"
+    """It has worked for too long."""
     FAILED = "failed"
     """The model could not be reached."""
     REFUSED = "refused"
@@ -124,6 +155,13 @@ class Turn:
     effect: int = 0
     is_calling: bool = False
     model_calls: int = 0
+    is_private: bool = False
+    """Nobody but the requester reads what is said here."""
+    worked_ms: int = 0
+    """How long its model calls and tools took; what people took to decide does not count."""
+    tokens: int = 0
+    micro_dollars: int = 0
+    """What its model calls used up, in and out, and an estimate of the money."""
     spent: tuple[str, ...] = ()
     """Ids of calls in frames that are gone. No other call of the turn gets one, or a late press would fit it."""
     ending: Ending | None = None
@@ -137,6 +175,10 @@ class Turn:
     def gates(self) -> tuple[Gate, ...]:
         """All gates of all frames, root first."""
         return tuple(gate for frame in self.frames if frame.open for gate in frame.open.gates)
+
+    def reach_of(self, gate: Gate) -> Reach:
+        """What the frame in which `gate` is open may do."""
+        return next((each.reach for each in self.frames if each.open and gate in each.open.gates), self.top.reach)
 
     @property
     def is_finished(self) -> bool:
@@ -218,6 +260,18 @@ class Spoken:
     person: str
     parts: tuple[Part, ...]
     prefix: str = ""
+    mode: Mode = Mode.WORK
+    """How a turn that this opens begins."""
+    is_private: bool = False
+    """Nobody else reads what is said here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The top frame gets no more tools: `why` is what the model reads before its last words."""
+
+    turn: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +286,7 @@ class Calling:
 class ModelReplied:
     """The whole reply; `gates` has one gate for each of its calls, in order.
 
-    `is_pause`: the provider goes on when it gets the reply back.
+    `is_pause`: the provider goes on when it gets the reply back. `ending` is how the turn ends if this was its last.
     """
 
     turn: str
@@ -240,6 +294,10 @@ class ModelReplied:
     message: Message
     gates: tuple[Gate, ...] = ()
     is_pause: bool = False
+    ending: Ending = Ending.ANSWERED
+    took_ms: int = 0
+    tokens: int = 0
+    micro_dollars: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +354,7 @@ class Returned:
     call: str
     claim: int
     result: ToolResult
+    took_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +365,7 @@ class Opened:
     call: str
     parts: tuple[Part, ...]
     prefix: str = ""
+    reach: Reach = Reach.ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +383,27 @@ class Resumed:
     fence: int
 
 
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """A history of `length` messages takes the place of the one that had `of`."""
+
+    of: int
+    length: int
+
+
 SessionEvent = (
-    Spoken | Calling | ModelReplied | Asked | Voted | Denied | Worded | Claimed | Returned | Opened | Broken | Resumed
+    Spoken
+    | Closing
+    | Compacted
+    | Calling
+    | ModelReplied
+    | Asked
+    | Voted
+    | Denied
+    | Worded
+    | Claimed
+    | Returned
+    | Opened
+    | Broken
+    | Resumed
 )

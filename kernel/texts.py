@@ -129,7 +129,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "usage.people": ("最近 30 天，所有聊天，按人：", "Last 30 days, all chats, by person:"),
     "usage.stranger": ("（不知道名字）", "(name unknown)"),
     "usage.over": (
-        "这个聊天今天的用量已经满了，{opens}起我继续陪你聊。提醒和命令照常可用。",
+        "这个聊天今天的用量已经满了，{opens} 起我继续陪你聊。提醒和命令照常可用。",
         "This chat has used up its share for today; I am back {opens}. Reminders and commands work as usual.",
     ),
     "reminder.set": ("好，{reading} 提醒你：{body}", "Done, {reading}: {body}"),

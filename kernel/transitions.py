@@ -4,25 +4,9 @@
 made. An event that does not fit (a stale result, a press on a decided card, a message while the model is being
 asked) gives back the *same* session object, so callers can tell by identity that nothing was taken.
 
-What moves a call (its gate); every other pair of state and event changes nothing:
+What moves a call (its gate) stands in `kernel.gates`.
 
-    state     event                              next       note
-    --------  ---------------------------------  ---------  ---------------------------------------------------
-    -         ModelReplied                       as given   ASKED, READY, or ANSWERED for a call that cannot run
-    ASKED     Voted, the last vote needed        READY      digest matches, a voter counts once
-    ASKED     Denied                             DENIED     the model reads why
-    ASKED ?   Worded                             ANSWERED   a question; with the person's words
-    ASKED ?   Spoken by the requester            ANSWERED   a question; their message is the answer
-    ASKED     Spoken by the requester            DENIED     and with it every call not yet answered; the message is
-                                                            the reason, and follows the results
-    READY     Asked                              ASKED      an INTERACTIVE call whose turn has come
-    READY     Claimed                            CLAIMED    not for READ_ONLY calls, which may be repeated
-    READY     Returned, claim 0                  ANSWERED   READ_ONLY, or a call answered without running it
-    READY     Opened                             OPENED     pushes a frame
-    CLAIMED   Returned, same claim               ANSWERED   also after the turn was broken off
-    CLAIMED   Resumed under a later fence        ANSWERED   "may have taken effect": the claimer is gone
-    OPENED    its frame is done                  ANSWERED   with the frame's last words
-    any of ASKED, READY, OPENED: Broken          DENIED     "not run: stopped"
+`Compacted` fits only while there is no turn at all and the history is still as long as it was.
 
 What moves a turn:
 
@@ -30,14 +14,19 @@ What moves a turn:
     --------  ---------------------------------  ---------------------------------------------------------------
     -         Spoken, nothing runs               opens a turn (or goes on with the waiting turn it supersedes)
     root      Spoken by the requester            joins the turn: last in its newest user message
+    thinking  Closing                            thinking: the next reply is the frame's last, and has no tools
     thinking  Calling, the number fits           calling: the history does not grow until the result is applied
-    calling   ModelReplied, the number fits      open (calls), thinking again (pause), or done (frame or turn)
+    calling   ModelReplied, the number fits      open (calls), thinking again (pause, plan), or done (frame or turn)
     calling   Resumed                            thinking: the holder is gone, the call is made again
     any       Broken                             ended; finished once every claimed call has its outcome
 
 "root" and "thinking" mean: the top frame has no open message and no call is under way; "root" also that it is the
 only frame. When every call of the open message is answered, the message and its results (one user message, in the
 order of the calls) close, and the frame thinks again.
+
+A frame that begins with a plan gets one user message behind it that says to carry it out. A model that asks for tools
+although it was to plan has begun to work; one that does so although it was to close has had its last words, and the
+turn ends at its limit when there were none.
 """
 
 from __future__ import annotations
@@ -46,18 +35,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
-from kernel.messages import Concurrency, Message, Part, Role, Text, ToolResult
+from kernel.gates import GateEvent, answered, next_gate
+from kernel.messages import Message, Part, Role, Text
 from kernel.session import (
     MAX_SUBFRAMES,
     Asked,
     Broken,
     Calling,
     Claimed,
+    Closing,
+    Compacted,
     Denied,
     Ending,
     Frame,
     Gate,
     GateState,
+    Mode,
     ModelReplied,
     Open,
     Opened,
@@ -79,10 +72,10 @@ MAY_HAVE_TAKEN_EFFECT = (
 NOT_RUN = "Not run: the turn was stopped."
 TOO_DEEP = "Not run: a sub-task cannot start sub-tasks of its own this deep."
 SUPERSEDED = "Not run: instead of deciding, the person wrote the message that follows."
+CARRY_OUT = "[Written by the program: the plan is noted. Now carry it out, with tools where they help.]"
 
 
-_GateEvent = Asked | Voted | Denied | Worded | Claimed | Returned
-_TurnEvent = Calling | ModelReplied | Broken | Opened | _GateEvent
+_TurnEvent = Closing | Calling | ModelReplied | Broken | Opened | GateEvent
 _GateChange = Callable[[Gate], Gate]
 _TurnChange = Callable[[Turn], Turn]
 
@@ -92,6 +85,10 @@ def apply(session: Session, event: SessionEvent) -> Session:
     match event:
         case Spoken():
             changed = _speak(session, event)
+        case Compacted(of=of, length=length):
+            # A turn that waits was begun on the history as it was.
+            is_fit = not session.turns and session.history_length == of
+            return replace(session, history_length=length, thinking_from=length) if is_fit else session
         case Resumed():
             changed = _each_turn(session, lambda turn: _resume(turn, event.fence))
         case _:
@@ -109,6 +106,8 @@ def _one_turn(session: Session, event: _TurnEvent) -> Session:
 
 def _move_turn(turn: Turn, event: _TurnEvent, *, is_active: bool) -> Turn:
     match event:
+        case Closing():
+            return _close_frame(turn, event.why) if is_active else turn
         case Calling():
             return _call_model(turn, event) if is_active else turn
         case ModelReplied():
@@ -145,9 +144,10 @@ def _speak(session: Session, event: Spoken) -> Session:
     turn = Turn(
         id=event.turn,
         requester=event.person,
-        frames=(Frame((Message(Role.USER, event.parts),), prefix=event.prefix),),
+        frames=(Frame((Message(Role.USER, event.parts),), prefix=event.prefix, mode=event.mode),),
         base=session.history_length,
         thinking_from=thinking_from,
+        is_private=event.is_private,
     )
     turns = (*session.turns, turn)
     return replace(session, turns=turns, prefix=event.prefix, thinking_from=thinking_from)
@@ -162,13 +162,15 @@ def _supersede(turn: Turn, event: Spoken) -> Turn:
     question = next((gate for gate in turn.gates if gate.state is GateState.ASKED and gate.is_question), None)
     if question is not None:
         words = "\n".join(part.text for part in event.parts if isinstance(part, Text))
-        return _move_gate(turn, Worded(turn.id, question.call.id, words))
+        worded = _move_gate(turn, Worded(turn.id, question.call.id, words))
+        more = tuple(part for part in event.parts if not isinstance(part, Text))
+        return _join(worded, more) if more and worded.top.open is None else worded
     if any(gate.state is GateState.CLAIMED for gate in turn.gates):
         return turn
     root = _drop_frames(turn, 1)
     decided = _map_top_gates(
         root,
-        lambda gate: gate if gate.is_answered else _answered(gate, GateState.DENIED, SUPERSEDED, is_error=True),
+        lambda gate: gate if gate.is_answered else answered(gate, GateState.DENIED, SUPERSEDED, is_error=True),
     )
     return _join(_close_if_answered(decided), event.parts)
 
@@ -201,26 +203,58 @@ def _call_model(turn: Turn, event: Calling) -> Turn:
 def _take_reply(turn: Turn, event: ModelReplied) -> Turn:
     if not turn.is_calling or event.effect != turn.effect:
         return turn
-    heard = replace(turn, is_calling=False)
+    heard = replace(
+        turn,
+        is_calling=False,
+        worked_ms=turn.worked_ms + event.took_ms,
+        tokens=turn.tokens + event.tokens,
+        micro_dollars=turn.micro_dollars + event.micro_dollars,
+    )
+    if event.gates and heard.top.mode is Mode.CLOSE:
+        return _end_without_tools(heard, event.message)
     if event.gates:
-        opened = _with_top(heard, replace(heard.top, open=Open(event.message, event.gates)))
+        opened = _with_top(heard, replace(heard.top, open=Open(event.message, event.gates), mode=Mode.WORK))
         return _close_if_answered(opened)
-    frame = heard.top
-    if event.message.parts:
-        frame = replace(frame, messages=(*frame.messages, event.message))
-    heard = _with_top(heard, frame)
-    return heard if event.is_pause else _finish_frame(heard, event.message.text)
+    heard = _with_top(heard, _with_message(heard.top, event.message))
+    if event.is_pause:
+        return heard
+    if heard.top.mode is Mode.PLAN:
+        return _carry_out(heard, event.message)
+    return _finish_frame(heard, event.message.text, event.ending)
 
 
-def _finish_frame(turn: Turn, words: str) -> Turn:
-    """The top frame is done: the turn is answered, or the call that opened the frame is."""
+def _with_message(frame: Frame, message: Message) -> Frame:
+    return replace(frame, messages=(*frame.messages, message)) if message.parts else frame
+
+
+def _carry_out(turn: Turn, plan: Message) -> Turn:
+    working = _with_top(turn, replace(turn.top, mode=Mode.WORK))
+    return _join(working, (Text(CARRY_OUT),)) if plan.parts else working
+
+
+def _end_without_tools(turn: Turn, message: Message) -> Turn:
+    """The model asked for tools that are closed: what it said beside that are its last words."""
+    words = message.text
+    if not words.strip():
+        return _break(turn, Ending.LIMIT)
+    return _finish_frame(_with_top(turn, _with_message(turn.top, Message(Role.ASSISTANT, (Text(words),)))), words)
+
+
+def _close_frame(turn: Turn, why: str) -> Turn:
+    if not _is_thinking(turn) or turn.top.mode is Mode.CLOSE:
+        return turn
+    return _join(_with_top(turn, replace(turn.top, mode=Mode.CLOSE)), (Text(why),))
+
+
+def _finish_frame(turn: Turn, words: str, ending: Ending = Ending.ANSWERED) -> Turn:
+    """The top frame is done: the turn has come to its ending, or the call that opened the frame is answered."""
     if len(turn.frames) == 1:
-        return replace(turn, ending=Ending.ANSWERED)
+        return replace(turn, ending=ending)
     origin = turn.top.origin
     below = _drop_frames(turn, len(turn.frames) - 1)
 
     def answer(gate: Gate) -> Gate:
-        return _answered(gate, GateState.ANSWERED, words or "(no words)") if gate.call.id == origin else gate
+        return answered(gate, GateState.ANSWERED, words or "(no words)") if gate.call.id == origin else gate
 
     return _close_if_answered(_map_top_gates(below, answer))
 
@@ -236,18 +270,18 @@ def _open_frame(turn: Turn, event: Opened) -> Turn:
         return _close_if_answered(
             _map_top_gates(
                 turn,
-                lambda each: _answered(each, GateState.DENIED, TOO_DEEP, is_error=True) if each is gate else each,
+                lambda each: answered(each, GateState.DENIED, TOO_DEEP, is_error=True) if each is gate else each,
             )
         )
     opened = _map_top_gates(turn, lambda each: replace(each, state=GateState.OPENED) if each is gate else each)
-    frame = Frame((Message(Role.USER, event.parts),), origin=event.call, prefix=event.prefix)
+    frame = Frame((Message(Role.USER, event.parts),), origin=event.call, prefix=event.prefix, reach=event.reach)
     return replace(opened, frames=(*opened.frames, frame))
 
 
 # --- gates -------------------------------------------------------------------------------------------------------
 
 
-def _move_gate(turn: Turn, event: _GateEvent) -> Turn:
+def _move_gate(turn: Turn, event: GateEvent) -> Turn:
     """The turn with the gate of the event's call moved, in whichever frame that call is open."""
     for depth, frame in enumerate(turn.frames):
         if frame.open is None:
@@ -255,47 +289,15 @@ def _move_gate(turn: Turn, event: _GateEvent) -> Turn:
         for gate in frame.open.gates:
             if gate.call.id != event.call or gate.is_answered:
                 continue
-            moved = _next_gate(turn, frame.open.gates, gate, event)
+            moved = next_gate(turn, frame.open.gates, gate, event)
             if moved is gate:
                 return turn
             gates = tuple(moved if each is gate else each for each in frame.open.gates)
             changed = replace(frame, open=replace(frame.open, gates=gates))
             frames = (*turn.frames[:depth], changed, *turn.frames[depth + 1 :])
-            return _close_if_answered(replace(turn, frames=frames))
+            took_ms = event.took_ms if isinstance(event, Returned) else 0
+            return _close_if_answered(replace(turn, frames=frames, worked_ms=turn.worked_ms + took_ms))
     return turn
-
-
-def _next_gate(turn: Turn, gates: tuple[Gate, ...], gate: Gate, event: _GateEvent) -> Gate:
-    is_live = turn.ending is None
-    match gate.state, event:
-        case GateState.READY, Asked(token=token) if is_live and can_start(gates, gate):
-            return replace(gate, state=GateState.ASKED, token=token, is_question=True)
-        case GateState.ASKED, Voted(digest=digest, person=person) if not gate.is_question:
-            if digest != gate.digest or person in gate.votes:
-                return gate
-            votes = (*gate.votes, person)
-            state = GateState.READY if len(votes) >= gate.votes_needed else GateState.ASKED
-            return replace(gate, votes=votes, state=state)
-        case GateState.ASKED, Denied(why=why):
-            return _answered(gate, GateState.DENIED, why, is_error=True)
-        case GateState.ASKED, Worded(words=words) if gate.is_question:
-            return _answered(gate, GateState.ANSWERED, words)
-        case GateState.READY, Claimed(fence=fence) if (
-            is_live and gate.concurrency is not Concurrency.READ_ONLY and can_start(gates, gate)
-        ):
-            return replace(gate, state=GateState.CLAIMED, claim=gate.claim + 1, fence=fence)
-        case GateState.READY, Returned(claim=0, result=result) if (
-            is_live and gate.concurrency is Concurrency.READ_ONLY and can_start(gates, gate)
-        ):
-            return replace(gate, state=GateState.ANSWERED, result=replace(result, call=gate.call.id))
-        case GateState.CLAIMED, Returned(claim=claim, result=result) if claim == gate.claim:
-            return replace(gate, state=GateState.ANSWERED, result=replace(result, call=gate.call.id))
-        case _:
-            return gate
-
-
-def _answered(gate: Gate, state: GateState, words: str, *, is_error: bool = False) -> Gate:
-    return replace(gate, state=state, result=ToolResult(gate.call.id, words, is_error))
 
 
 def _close_if_answered(turn: Turn) -> Turn:
@@ -325,7 +327,7 @@ def _break(turn: Turn, ending: Ending) -> Turn:
     def refuse(gate: Gate) -> Gate:
         if gate.is_answered or gate.state is GateState.CLAIMED:
             return gate
-        return _answered(gate, GateState.DENIED, NOT_RUN, is_error=True)
+        return answered(gate, GateState.DENIED, NOT_RUN, is_error=True)
 
     frames = tuple(
         replace(frame, open=replace(frame.open, gates=tuple(refuse(gate) for gate in frame.open.gates)))
@@ -341,7 +343,7 @@ def _resume(turn: Turn, fence: int) -> Turn:
 
     def give_up(gate: Gate) -> Gate:
         if gate.state is GateState.CLAIMED and gate.fence < fence:
-            return _answered(gate, GateState.ANSWERED, MAY_HAVE_TAKEN_EFFECT, is_error=True)
+            return answered(gate, GateState.ANSWERED, MAY_HAVE_TAKEN_EFFECT, is_error=True)
         return gate
 
     frames = tuple(

@@ -7,57 +7,43 @@ committed, and only then the next effects are started. Effects never hold or wri
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
-from enum import Enum
 from functools import partial
 from typing import assert_never
 
 import structlog
 
+from kernel import questions
 from kernel.changes import Changes
 from kernel.chat import ButtonPress, Reply, UserMessage
-from kernel.context import harvest
-from kernel.endings import last_words, turn_language
+from kernel.context import harvest, known_before
+from kernel.endings import last_words, put_aside, turn_language
 from kernel.errors import LeaseLost, RetryLater
 from kernel.loop import CallModel, Effect, RunCall, advance, find_gate
+from kernel.messages import Message
 from kernel.patience import patiently
 from kernel.ports import MAX_TRIES, Checkout, Item, Release
 from kernel.reception import Reaction
-from kernel.session import FORGOTTEN, Broken, Ending, Resumed, Session, Turn
-from kernel.texts import language_of, say
+from kernel.session import FORGOTTEN, Broken, Compacted, Ending, Resumed, Session, Turn
 from kernel.transitions import apply
-from workers.effects import Done, Place, failed, stopped
+from workers.compactor import Shortened, Upkeep
+from workers.effects import Done
 from workers.mailbox import Mailbox
 from workers.pending import Pending
+from workers.place import Place
+from workers.purse import Purse
 from workers.sign import WorkSign
 from workers.surroundings import Surroundings
 from workers.tenure import Tenure
+from workers.underway import Over, Signal, Underway, Work
 
 log = structlog.get_logger()
 
 MAX_STEPS = 20
 MAX_TIME = timedelta(seconds=60)
 """A conversation that is busy for longer goes to the end of the queue, so that one chat cannot starve others."""
-
-
-class Signal(Enum):
-    """Mail without content."""
-
-    LOOK = "look"
-    """Something may be due in the inbox."""
-    HAND_BACK = "hand back"
-    """The process ends; give the conversation back."""
-    LOST = "lost"
-    """The lease is gone, or an effect found its permit void."""
-
-
-@dataclass(frozen=True, slots=True)
-class Over:
-    """The effect ended and nothing comes of it."""
-
-    effect: Effect
 
 
 class Actor:
@@ -73,9 +59,11 @@ class Actor:
         self._history = list(checkout.history)
         self._notes = list(checkout.notes)
         self._files = dict(checkout.files)
+        self._purse = Purse(checkout, around.manners.allowance, around.clock, zone=around.manners.zone)
         self._pending = Pending()
-        self._running: dict[Effect, asyncio.Task[Done | Signal]] = {}
-        self._mail: Mailbox[Done | Over | Signal] = Mailbox()
+        self._mail: Mailbox[Done | Over | Signal | Shortened] = Mailbox()
+        self._upkeep = Upkeep(around.compactor, self._mail.put)
+        self._underway = Underway(checkout.lease.conversation, self._tenure, around.clock, self._mail.put)
         self._steps = 0
         self._has_progressed = False
         self._has_left_words = False
@@ -99,9 +87,7 @@ class Actor:
             return await self._work()
         finally:
             renewing.cancel()
-            for task in self._running.values():
-                task.cancel()
-            await asyncio.gather(renewing, *self._running.values(), return_exceptions=True)
+            await asyncio.gather(renewing, self._underway.break_off(), self._upkeep.end(), return_exceptions=True)
 
     async def _work(self) -> Release:
         self._session = apply(self._session, Resumed(self.lease.fence))
@@ -114,7 +100,7 @@ class Actor:
             await self._go_on()
             if is_due:
                 continue
-            if not self._running and self._mail.is_empty:
+            if self._is_idle and (self._is_tired or not self._begin_upkeep()):
                 released = await self._release(keep=not self._is_tired)
                 if released is not Release.AGAIN:
                     return released
@@ -124,8 +110,10 @@ class Actor:
                 case Done() as done:
                     await self._take(done)
                     is_due = self._has_left_words
+                case Shortened() as shortened:
+                    await self._shorten(shortened)
                 case Over(effect):
-                    self._running.pop(effect, None)
+                    self._underway.forget(effect)
                 case Signal.LOOK:
                     is_due = True
                 case Signal.HAND_BACK:
@@ -158,7 +146,7 @@ class Actor:
             except Exception:  # The boundary of one input: what cannot be read is put aside, the rest goes on.
                 log.exception("input parked", conversation=self.lease.conversation)
                 self._pending.parked += (item.id,)
-                self._say_parked(_language((item,), self._around.manners.language))
+                self._say_parked(None, (item,))
                 continue
             if reaction is None:
                 self._words.add(item.id)
@@ -181,7 +169,16 @@ class Actor:
             notes=self._notes if not self._pending.notes_used else (),
             may_speak=may_speak,
             now=self._around.clock.now(),
+            seen=self._known_before(item.inbound) if isinstance(item.inbound, UserMessage) else (),
+            opens=self._purse.opens,
         )
+
+    def _known_before(self, message: UserMessage) -> Sequence[Message]:
+        """What the model reads before `message`."""
+        past = (*(() if self._pending.new_history else self._history), *self._pending.history)
+        first = self._session.history_length - len(past)
+        most = self._around.most_past
+        return known_before(self._session, message.sender.id, past, first=first, most=most)
 
     @property
     def is_last_try(self) -> bool:
@@ -208,39 +205,37 @@ class Actor:
         self._pending.parked = tuple(item.id for item in items)
         self._pending.has_result = True
         log.error("input parked", conversation=self.lease.conversation, tries=self.lease.tries)
-        setting = self._around.manners.language
-        self._say_parked(turn_language(running, setting) if running else _language(items, setting))
+        self._say_parked(running, items)
         self._close_turns()
         await self._commit()
 
-    def _say_parked(self, language: str) -> None:
-        words = say("turn.parked", language)
+    def _say_parked(self, turn: Turn | None, items: Sequence[Item]) -> None:
+        words = put_aside(turn, [item.inbound for item in items], self._around.manners.language)
         self._pending.changes += Changes(outbound=(Reply(self.lease.conversation, words),))
 
     # --- steps ---------------------------------------------------------------------------------------------------
 
     async def _go_on(self) -> None:
         """Write what is about to happen, commit, then start what is not running yet."""
-        if self._is_tired and not self._running:
+        if self._is_tired and not self._underway:
             await self._commit()
             return
-        moved = advance(
-            self._session, self._around.effects.registry, fence=self.lease.fence, limits=self._around.limits
+        limits = replace(self._around.limits, may_ask=self._purse.opens is None)
+        moved = advance(self._session, self._around.effects.registry, fence=self.lease.fence, limits=limits)
+        self._pending.changes += questions.cards(
+            self._session, moved.session, self._around.effects.registry, self._language_of, self._around.clock.now()
         )
         await self._move(moved.session)
         self._close_turns()
         await self._commit()
-        for effect in [effect for effect in self._running if effect not in moved.effects]:
-            self._cancel(effect)
+        if self._session.turns:
+            self._upkeep.stop()
+        for effect in self._underway:
+            if effect not in moved.effects:
+                self._underway.cancel(effect)
         for effect in moved.effects:
-            if effect not in self._running:
+            if effect not in self._underway:
                 self._start(effect)
-
-    def _cancel(self, effect: Effect) -> None:
-        """Break off what the session no longer waits for. A claimed call keeps its place until its outcome is known."""
-        task = self._running[effect]
-        if not task.cancelling():
-            task.cancel()
 
     @property
     def _is_tired(self) -> bool:
@@ -258,11 +253,18 @@ class Actor:
         else:
             self._pending.history += reaped.history
         for turn in reaped.finished:
-            words = last_words(turn, self._around.manners.language)
+            names = self._around.effects.registry.names
+            closed = self._purse.closed(self._language_of(turn)) if turn.ending is Ending.ALLOWANCE else ""
+            words = last_words(turn, self._around.manners.language, names, closed=closed)
             if words:
                 self._pending.changes += Changes(outbound=(Reply(self.lease.conversation, words),))
             log.info(
-                "turn ended", conversation=self.lease.conversation, ending=turn.ending, model_calls=turn.model_calls
+                "turn ended",
+                conversation=self.lease.conversation,
+                ending=turn.ending,
+                model_calls=turn.model_calls,
+                tokens=turn.tokens,
+                micro_dollars=turn.micro_dollars,
             )
 
     async def _commit(self) -> None:
@@ -277,6 +279,7 @@ class Actor:
         )
         self._pending = Pending()
         self._session = self._stored = stored
+        self._purse.take(step.spendings)
         self._steps += 1
         if step.clears_tries and self.is_last_try:
             self._has_progressed = True
@@ -298,7 +301,7 @@ class Actor:
         turn = self._session.turn(effect.turn)
         assert turn is not None
         effects, place = self._around.effects, self._place(turn)
-        work: Callable[[], Awaitable[Done]]
+        work: Work
         match effect:
             case CallModel():
                 history, first = tuple(self._history), self._session.history_length - len(self._history)
@@ -310,39 +313,18 @@ class Actor:
             case _:
                 assert_never(effect)
         self._sign.begin(effect.turn)
-        task = self._running[effect] = asyncio.create_task(self._perform(effect, work))
-        task.add_done_callback(partial(self._post, effect))
+        self._underway.start(effect, work)
 
     def _place(self, turn: Turn) -> Place:
-        language = turn_language(turn, self._around.manners.language)
-        return Place(self.lease.conversation, language, dict(self._files))
+        return Place(
+            self.lease.conversation, self._language_of(turn), dict(self._files), self.lease.fence, self._purse.zone
+        )
 
-    async def _perform(self, effect: Effect, work: Callable[[], Awaitable[Done]]) -> Done | Signal:
-        try:
-            if not self._tenure.has_permit():
-                await patiently(self._around.clock, self._tenure.refresh)
-            return await work()
-        except LeaseLost:
-            return Signal.LOST
-        except Exception:  # The boundary of an effect: its turn ends with words, the conversation goes on.
-            log.exception("effect broke", conversation=self.lease.conversation)
-            return failed(effect) if isinstance(effect, RunCall) else Done(effect, Broken(effect.turn, Ending.FAILED))
-
-    def _post(self, effect: Effect, task: asyncio.Task[Done | Signal]) -> None:
-        """What came of the effect becomes mail, also when it was cancelled before it began."""
-        if not task.cancelled():
-            self._mail.put(task.result())
-        elif not task.cancelling() and isinstance(effect, RunCall):
-            # The tool cancelled itself; made again, it would do so for ever.
-            self._mail.put(failed(effect))
-        elif isinstance(effect, RunCall) and effect.claim:
-            self._mail.put(stopped(effect))
-        else:
-            # What only reads, or asks the model, is made again by whoever goes on.
-            self._mail.put(Over(effect))
+    def _language_of(self, turn: Turn) -> str:
+        return turn_language(turn, self._around.manners.language)
 
     async def _take(self, done: Done) -> None:
-        self._running.pop(done.effect, None)
+        self._underway.forget(done.effect)
         after = apply(self._session, done.event)
         if after is not self._session:
             self._pending.changes += done.changes
@@ -356,13 +338,33 @@ class Actor:
         closed = await patiently(self._around.clock, lambda: self._around.reception.closings(before, after))
         self._pending.changes += closed
 
+    # --- upkeep --------------------------------------------------------------------------------------------------
+
+    @property
+    def _is_idle(self) -> bool:
+        return not self._underway and not self._upkeep.is_busy and self._mail.is_empty
+
+    def _begin_upkeep(self) -> bool:
+        return self._purse.opens is None and self._upkeep.begin(self._session, self._history, self._files)
+
+    async def _shorten(self, shortened: Shortened) -> None:
+        """A summary was written; it takes the place of the history if nobody has spoken since."""
+        self._pending.changes += self._purse.upkeep(shortened.used)
+        await self._commit()
+        after = apply(self._session, Compacted(shortened.of, len(shortened.messages)))
+        if shortened.messages and after is not self._session:
+            self._session = after
+            self._pending.new_history = True
+            self._pending.history = shortened.messages
+            await self._commit()
+
     # --- the lease -----------------------------------------------------------------------------------------------
 
     async def _keep(self) -> None:
         """Hold the lease, look into the inbox at every renewal, and keep the sign of work alive."""
 
         async def renewed() -> None:
-            if self._running:
+            if self._underway:
                 await self._sign.renew()
             self.look()
 
@@ -382,20 +384,11 @@ class Actor:
 
     async def _give_back(self) -> Release:
         """Break off what is under way; model calls are made again elsewhere, outcomes of claimed calls are recorded."""
-        for task in self._running.values():
-            task.cancel()
-        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        await self._underway.break_off()
         while not self._mail.is_empty:
             mail = self._mail.take()
             if isinstance(mail, Done):
                 await self._take(mail)
-        self._running.clear()
         self._close_turns()
         await self._commit()
         return await self._release(keep=False)
-
-
-def _language(items: Sequence[Item], setting: str) -> str:
-    """The language of the first words among the items."""
-    texts = [item.inbound.text for item in items if isinstance(item.inbound, UserMessage)]
-    return language_of(texts[0] if texts else "", setting=setting)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import structlog
@@ -12,15 +12,18 @@ import structlog
 from kernel.approvals import cards
 from kernel.changes import Changes
 from kernel.chat import ConversationId
-from kernel.context import MOST_PAST, request_messages
 from kernel.errors import LeaseLost, ModelError, ProviderFailed, ProviderRefused, RetryLater
 from kernel.loop import CallModel, Effect, RunCall, read_reply
-from kernel.messages import Concurrency, Message, ModelRequest, ToolResult
+from kernel.messages import Concurrency, Message, ToolResult
 from kernel.patience import patiently
-from kernel.ports import Blobs, Clock, Provider
+from kernel.ports import Blobs, Clock, Spending, Spent
+from kernel.resolving import resolved
 from kernel.session import Broken, Ending, Gate, Returned, SessionEvent, Turn
-from kernel.tools import BoundCall, ToolContext, ToolOutcome, ToolRegistry, capped
+from kernel.tools import BoundCall, Run, ToolContext, ToolOutcome, ToolRegistry, capped
+from kernel.usage import day_of, spent
 from kernel.workspace import Workspace
+from workers.asking import Asker
+from workers.place import Place
 
 log = structlog.get_logger()
 
@@ -34,59 +37,55 @@ class Done:
     changes: Changes = Changes()
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an effect happens and for whom."""
-
-    conversation: ConversationId
-    language: str
-    files: Mapping[str, str]
-
-
 class Effects:
     """Performs effects for all conversations of one worker process."""
 
     def __init__(
         self,
         *,
-        provider: Provider | None,
+        asker: Asker | None,
         registry: ToolRegistry,
-        system: str,
         blobs: Blobs,
         clock: Clock,
         new_id: Callable[[], str],
         zone: Callable[[ConversationId], Awaitable[str]],
-        most_past: int = MOST_PAST,
     ) -> None:
-        self._provider = provider
+        self._asker = asker
         self.registry = registry
-        self._system = system
         self._blobs = blobs
         self._clock = clock
         self._new_id = new_id
         self._zone = zone
-        self._most_past = most_past
 
     async def call_model(
         self, effect: CallModel, turn: Turn, history: Sequence[Message], first: int, place: Place
     ) -> Done:
         """Ask the model for the turn's next message. `history` begins at absolute message number `first`."""
-        if self._provider is None:
+        if self._asker is None:
             return Done(effect, Broken(turn.id, Ending.REFUSED))
-        messages = request_messages(turn, history, first=first, most=self._most_past)
-        request = ModelRequest(self._system, messages, self.registry.words)
+        began = self._clock.boottime()
         try:
-            reply = await self._provider.reply(request)
+            reply = await self._asker.ask(effect, turn, history, first, place)
         except ProviderRefused as error:
-            log.error("model refused", provider=self._provider.name, why=str(error))
+            log.error("model refused", provider=self._asker.provider.name, why=str(error))
             return Done(effect, Broken(turn.id, Ending.REFUSED))
         except ProviderFailed as error:
-            log.warning("model failed", provider=self._provider.name, why=str(error))
+            log.warning("model failed", provider=self._asker.provider.name, why=str(error))
             return Done(effect, Broken(turn.id, Ending.FAILED))
         event = read_reply(turn, effect.effect, reply, self.registry, self._new_id)
-        log.info("model answered", provider=self._provider.name, calls=len(event.gates), tokens=reply.usage.output)
+        looked_up = partial(resolved, event, turn, place.conversation, self.registry, self._new_id)
+        event = replace(await patiently(self._clock, looked_up), took_ms=self._ms_since(began))
+        by = reply.by or self._asker.provider.name
+        log.info("model answered", provider=by, calls=len(event.gates), tokens=reply.usage.output)
         asked = cards(event, place.conversation, self.registry, place.language, self._clock.now())
-        return Done(effect, event, asked)
+        used = spent(by, reply.usage)
+        event = replace(event, tokens=used.tokens, micro_dollars=used.micro_dollars)
+        return Done(effect, event, asked + self._spending(used, turn, place))
+
+    def _spending(self, used: Spent, turn: Turn, place: Place) -> Changes:
+        """What the call used up, when its provider counted it."""
+        day = day_of(self._clock.now(), place.zone)
+        return Changes(spendings=(Spending(turn.requester, day, used),) if used.tokens else ())
 
     async def run_call(self, effect: RunCall, turn: Turn, gate: Gate, place: Place, permit: Callable[[], bool]) -> Done:
         """Run the call's tool, at most once unless it is READ_ONLY: `permit` is asked last before it starts.
@@ -94,7 +93,7 @@ class Effects:
         Raises `LeaseLost` when the permit is void. A run that times out may have taken effect, and its result says so.
         """
         try:
-            bound = self.registry.bind(gate.call)
+            bound = self.registry.within(turn.reach_of(gate)).bind(gate.call)
         except ModelError as error:
             return _returned(effect, f"Not run: {error}", is_error=True)
         if bound.digest != gate.digest:
@@ -114,9 +113,16 @@ class Effects:
             deadline=now + bound.tool.timeout,
             call=f"{turn.id}:{gate.call.id}:{effect.claim}",
             workspace=workspace,
+            is_private=turn.is_private,
         )
         if bound.concurrency is not Concurrency.READ_ONLY and not permit():
             raise LeaseLost("frozen past the lease: nothing was run")
+        began = self._clock.boottime()
+        done = await self._run(effect, bound, run, context)
+        assert isinstance(done.event, Returned)
+        return replace(done, event=replace(done.event, took_ms=self._ms_since(began)))
+
+    async def _run(self, effect: RunCall, bound: BoundCall, run: Run, context: ToolContext) -> Done:
         try:
             async with asyncio.timeout(bound.tool.timeout.total_seconds()):
                 outcome = await run(bound.arguments, context)
@@ -127,9 +133,12 @@ class Effects:
         except RetryLater:
             return _returned(effect, f"Our store was away while it ran{_maybe(bound)}.", is_error=True)
         except Exception:  # The boundary of a tool's run: whatever it does, the turn goes on.
-            log.exception("tool failed", tool=gate.call.name)
+            log.exception("tool failed", tool=bound.call.name)
             return _returned(effect, f"The tool failed{_maybe(bound)}.", is_error=True)
-        return _outcome(effect, bound, outcome, workspace)
+        return _outcome(effect, bound, outcome, context.workspace)
+
+    def _ms_since(self, began: float) -> int:
+        return int((self._clock.boottime() - began) * 1000)
 
 
 def failed(effect: RunCall) -> Done:

@@ -54,6 +54,8 @@ class Pending:
             notes_used=self.notes_used,
             notes=changes.notes,
             files=changes.files or None,
+            memories=changes.memories,
+            spendings=changes.spendings,
             clears_tries=self.has_result or session.running is None,
         )
 

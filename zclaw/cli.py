@@ -120,8 +120,11 @@ def _only(settings: BotSettings, platform: str | None) -> BotSettings:
 
 def _conceal() -> None:
     from kernel import config
+    from kernel.children import linux
 
     config.conceal([sys.executable, *sys.orig_argv[1:]])
+    # What our tools start as our own user must not read our memory either.
+    linux.hide()
 
 
 def _parser() -> argparse.ArgumentParser:

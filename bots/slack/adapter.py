@@ -14,6 +14,7 @@ import structlog
 
 from bots.adapter import WrongToken
 from bots.slack.calls import Calls, Refused
+from bots.slack.drafts import DRAFT_EVERY
 from bots.slack.people import Profiles
 from bots.slack.sending import Sending
 from bots.slack.socket import Ack, Socket, jittered_pause
@@ -27,7 +28,17 @@ from bots.slack.updates import (
     translate,
 )
 from bots.slack.wording import parts_of
-from kernel.chat import ButtonPress, ConversationId, MessageRef, Notice, Prompt, PromptClosed, Reply, UserMessage
+from kernel.chat import (
+    ButtonPress,
+    ConversationId,
+    Draft,
+    MessageRef,
+    Notice,
+    Prompt,
+    PromptClosed,
+    Reply,
+    UserMessage,
+)
 from kernel.errors import OperatorError, RetryError, RetryLater, first_error
 from kernel.ports import Clock, Deliver
 from kernel.texts import language_of, say
@@ -44,7 +55,10 @@ PROFILE_PATIENCE: Final = timedelta(seconds=1.5)
 
 
 class SlackAdapter:
-    """Slack as an `Adapter`. `api_url` ends in `/api/`; `language` is the operator's setting (`auto`, `zh`, `en`)."""
+    """Slack as an `Adapter` that `HasDrafts`.
+
+    `api_url` ends in `/api/`; `language` is the operator's setting (`auto`, `zh`, `en`).
+    """
 
     def __init__(
         self,
@@ -126,6 +140,19 @@ class SlackAdapter:
         """Show a status under the message that waits, where Slack lets us."""
         await self._status.show(conversation)
 
+    @property
+    def draft_every(self) -> timedelta:
+        """Slack takes fewer edits than others, and counts them for all conversations together."""
+        return DRAFT_EVERY
+
+    async def show_draft(self, draft: Draft) -> None:
+        """Show the text in a post that will become the answer; only in private chats."""
+        await self._sending.drafts.show(draft)
+
+    async def drop_draft(self, conversation: ConversationId) -> None:
+        """Delete the post."""
+        await self._sending.drafts.drop(conversation)
+
     async def _introduction(self) -> Workspace:
         """Who we are and where; asked until Slack answers."""
         failures = 0
@@ -191,6 +218,7 @@ class SlackAdapter:
             sender = profile.on(sender)
         if isinstance(inbound, UserMessage) and inbound.ref is not None:
             self._status.expect(inbound.conversation, inbound.ref.id)
+        self._sending.drafts.heard(inbound.conversation)
         await deliver(replace(inbound, sender=sender))
 
     def _please_again(self, inbound: UserMessage | ButtonPress) -> Ack:

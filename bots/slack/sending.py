@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
@@ -13,6 +12,8 @@ from bots.adapter import AnswerLost, Undeliverable, WrongToken
 from bots.flood import Pace
 from bots.slack import wording
 from bots.slack.calls import PAUSE, Calls, Refused
+from bots.slack.drafts import DraftPosts
+from bots.slack.history import Kind, Marked, mark, marked_in
 from bots.slack.updates import CHOICE_ACTION, from_press
 from bots.splitting import clean
 from kernel.chat import Choice, ConversationId, Look, MessageRef, Notice, Prompt, PromptClosed, Reply
@@ -23,14 +24,6 @@ log = structlog.get_logger(__name__)
 
 Block = dict[str, object]
 
-_KEY_EVENT: Final = "zclaw_message"
-"""`event_type` of the metadata that carries the key of one post."""
-_LOOK_BACK: Final = timedelta(days=1)
-"""How far back a doubtful post is looked for; its sender may have been dead for a while."""
-_LOOK_AT: Final = 200
-"""How many messages are looked through; the most that Slack recommends to ask for at once."""
-_LOOK_PATIENCE_S: Final = 3.0
-"""With a call's own time-out behind it still within the lease."""
 _BURST: Final = 3
 _BURST_WINDOW: Final = timedelta(seconds=3.1)
 """Slack takes a post a second in each channel, and short bursts."""
@@ -54,31 +47,62 @@ class Sending:
         self._clock = clock
         self._on_wrong_token = on_wrong_token
         self._pace = Pace(clock, _BURST, _BURST_WINDOW)
+        self.drafts = DraftPosts(calls, clock)
+        """What is written in the place of the next message."""
 
     async def send(
         self, outbound: Reply | Prompt, part: str, *, key: str, is_doubtful: bool, is_last: bool
     ) -> MessageRef:
-        """Post one part, with `key` beside it; a doubtful one is looked for by that key before it is posted again."""
+        """Post one part, with `key` beside it; a doubtful one is looked for by that key before it is posted again.
+
+        A draft in the conversation becomes a reply. It is deleted before a prompt: that shall ring.
+        """
         place = outbound.conversation
         if not part.strip():
             raise Undeliverable("an empty message")
+        seen: Sequence[Marked] | None = None
         can_look = True
         if is_doubtful:
             try:
-                earlier = await self._look(place, key)
+                seen = await marked_in(place, self._calls, self._clock)
             except OperatorError as error:
                 log.warning("cannot look for a doubtful post", error=str(error))
                 can_look = False
-            else:
-                if earlier is not None:
-                    return MessageRef(place, earlier)
+        await self.drafts.remove(place, await self.drafts.strays(place, seen))
+        if earlier := next((each for each in seen or () if each.kind is Kind.MESSAGE and each.key == key), None):
+            await self.drafts.drop(place)
+            return MessageRef(place, earlier.ts)
         buttons: list[Block] = []
         if isinstance(outbound, Prompt) and is_last:
             buttons = _buttons(outbound.token, outbound.choices)
         try:
+            if draft := self.drafts.take(place):
+                if isinstance(outbound, Reply) and await self._become(place, draft, part, key):
+                    return MessageRef(place, draft)
+                await self.drafts.remove(place, [draft])
             return MessageRef(place, await self._post(place, part, buttons, key))
         except AnswerLost as error:
             raise AnswerLost(str(error), can_look=can_look) from error
+
+    async def _become(self, place: ConversationId, draft: str, part: str, key: str) -> bool:
+        """Change the draft into the message; False when it stays what it is and the message must be posted."""
+        said: Block = {
+            "channel": place.chat,
+            "ts": draft,
+            "text": wording.preview(part),
+            "blocks": [wording.markdown_block(part)],
+            "metadata": mark(Kind.MESSAGE, key),
+        }
+        try:
+            await self._ask("chat.update", said)
+        except AnswerLost:
+            # It is the one or the other: the next try finds out by the marks.
+            self.drafts.lost(place)
+            raise
+        except (RetryLater, Refused) as error:
+            log.info("draft did not become the message", error=str(error))
+            return False
+        return True
 
     async def close(self, closed: PromptClosed, place: MessageRef) -> None:
         """Change the prompt at `place`; safe to repeat, so a lost answer is simply tried again."""
@@ -122,12 +146,12 @@ class Sending:
         said: Block = {
             "channel": place.chat,
             "thread_ts": place.thread or None,
-            "metadata": {"event_type": _KEY_EVENT, "event_payload": {"key": key}},
+            "metadata": mark(Kind.MESSAGE, key),
             # A preview would make Slack fetch an address that a model wrote.
             "unfurl_links": False,
             "unfurl_media": False,
         }
-        fancy = [_markdown(wording.harmless_markdown(part)), *buttons]
+        fancy = [wording.markdown_block(part), *buttons]
         self._pace.take(place.chat)
         try:
             posted = {**said, "text": wording.preview(part), "blocks": fancy}
@@ -145,31 +169,6 @@ class Sending:
             raise AnswerLost("chat.postMessage: an answer without ts")
         return ts
 
-    async def _look(self, place: ConversationId, key: str) -> str | None:
-        """The ts of our post with `key` in the chat or thread; None when it is not among the newest.
-
-        Raises `RetryLater` when Slack does not tell now, an `OperatorError` when it never will.
-        """
-        since = self._clock.now() - _LOOK_BACK
-        where: Block = {
-            "channel": place.chat,
-            "oldest": f"{since.timestamp():.6f}",
-            "limit": _LOOK_AT,
-            "include_all_metadata": True,
-            "ts": place.thread or None,
-        }
-        method = "conversations.replies" if place.thread else "conversations.history"
-        try:
-            async with asyncio.timeout(_LOOK_PATIENCE_S):
-                answer = await self._calls.ask(method, where, reads=True)
-        except (AnswerLost, TimeoutError) as error:
-            raise RetryLater(f"{method}: no answer", PAUSE) from error
-        messages = answer.get("messages")
-        for message in messages if isinstance(messages, list) else ():
-            if isinstance(message, dict) and _key_of(message) == key and isinstance(message.get("ts"), str):
-                return str(message["ts"])
-        return None
-
     async def _ask(self, method: str, arguments: Mapping[str, object], *, bucket: str = "") -> Mapping[str, object]:
         try:
             return await self._calls.ask(method, arguments, bucket=bucket)
@@ -177,12 +176,6 @@ class Sending:
             # The message is not at fault and stays in the outbox; `run` tells the operator.
             self._on_wrong_token(error)
             raise RetryLater(str(error), _WRONG_TOKEN_PAUSE) from error
-
-
-def _key_of(message: Mapping[str, object]) -> object:
-    metadata = message.get("metadata")
-    payload = metadata.get("event_payload") if isinstance(metadata, dict) else None
-    return payload.get("key") if isinstance(payload, dict) else None
 
 
 def _markdown(text: str) -> Block:

@@ -39,6 +39,11 @@ def harmless_markdown(text: str) -> str:
     return clean(text).replace("<", "&lt;")
 
 
+def markdown_block(text: str) -> dict[str, object]:
+    """The block that shows `text`, harmless."""
+    return {"type": "markdown", "text": harmless_markdown(text)}
+
+
 def preview(text: str, limit: int = PREVIEW_LIMIT) -> str:
     """The beginning of `text`, escaped, at most `limit` characters."""
     whole = escaped(text)

@@ -10,10 +10,18 @@ import json
 from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import timedelta
+from hashlib import sha256
 
 import aiohttp
 import structlog
-from aiogram.methods import AnswerCallbackQuery, EditMessageText, SendChatAction, SendMessage, SetMyCommands
+from aiogram.methods import (
+    AnswerCallbackQuery,
+    EditMessageText,
+    SendChatAction,
+    SendMessage,
+    SendMessageDraft,
+    SetMyCommands,
+)
 from aiogram.types import (
     BotCommand,
     InlineKeyboardButton,
@@ -33,6 +41,7 @@ from kernel.chat import (
     Choice,
     Command,
     ConversationId,
+    Draft,
     Look,
     MessageRef,
     Notice,
@@ -55,7 +64,10 @@ _TOAST_LIMIT = 200
 _REMEMBERED = 10_000
 _ROW_COLUMNS = 26
 _ROW_BUTTONS = 4
-_MENU = (Command.HELP, Command.REMINDERS, Command.NEW, Command.STOP, Command.STATUS, Command.TZ)
+_MENU = (
+    *(Command.HELP, Command.REMINDERS, Command.MEMORY, Command.NEW, Command.STOP, Command.STATUS, Command.USAGE),
+    Command.TZ,
+)
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _STYLES = {Look.PLAIN: None, Look.GOOD: "success", Look.DANGER: "danger"}
 
@@ -69,13 +81,14 @@ class _PollFailed(Exception):
 
 
 class TelegramAdapter:
-    """See `bots.adapter.Adapter`. `api_url` is the root of a Bot API server, Telegram's own when None.
+    """See `bots.adapter.Adapter` and `HasDrafts`. `api_url` is the root of a Bot API server, Telegram's own when None.
 
     Raises `WrongToken` when `token` cannot be one.
     """
 
     platform = PLATFORM
     typing_every = timedelta(seconds=4)
+    draft_every = timedelta(seconds=1)
 
     def __init__(self, token: str, *, clock: Clock, api_url: str | None = None) -> None:
         server = server_of(api_url)
@@ -287,6 +300,42 @@ class TelegramAdapter:
             await self._calls.ask(method, chat)
         except ZclawError as error:
             log.debug("typing refused", why=str(error))
+
+    async def show_draft(self, draft: Draft) -> None:
+        """See `HasDrafts.show_draft`. Groups have none; of a text that fills messages the one being written is shown.
+
+        An empty draft shows Telegram's own "Thinking…".
+        """
+        if int(draft.conversation.chat) < 0:
+            return
+        rendered = Rendered("")
+        if draft.text.strip():
+            rendered = render(split_markdown(draft.text, LIMIT, Measure.UTF16_UNITS)[-1])
+        try:
+            await self._draft(draft, rendered)
+        except Refused as refusal:
+            if not (rendered.entities and refusal.is_about_looks):
+                raise
+            await self._draft(draft, Rendered(rendered.text))
+
+    async def _draft(self, draft: Draft, rendered: Rendered) -> None:
+        chat = int(draft.conversation.chat)
+        method = SendMessageDraft(
+            chat_id=chat,
+            message_thread_id=_thread(draft.conversation),
+            draft_id=_draft_id(draft.turn),
+            text=rendered.text,
+            entities=list(rendered.entities) or None,
+        )
+        await self._calls.ask(method, chat, is_draft=True)
+
+    async def drop_draft(self, conversation: ConversationId) -> None:
+        """See `HasDrafts.drop_draft`: it goes with the next message, and by itself after half a minute."""
+
+
+def _draft_id(turn: str) -> int:
+    """The same for all drafts of a turn, whichever process shows them; never zero."""
+    return int.from_bytes(sha256(turn.encode()).digest()[:4]) >> 1 | 1
 
 
 def _thread(conversation: ConversationId) -> int | None:

@@ -98,18 +98,20 @@ class Calls:
         """Let go of the connections; a later call opens new ones."""
         await self._bot.session.close()
 
-    async def ask(self, method: TelegramMethod[T], chat: int = 0) -> T:
-        """The result of `method`, which concerns `chat`.
+    async def ask(self, method: TelegramMethod[T], chat: int = 0, *, is_draft: bool = False) -> T:
+        """The result of `method`, which concerns `chat`. A limit that a draft met is none for messages.
 
         Raises `RetryLater` (nothing happened), `AnswerLost` (it may have), `WrongToken`, `Refused`.
         """
         self._limits.check(str(chat))
+        key = f"draft/{chat}" if is_draft else str(chat)
+        self._limits.check(key)
         try:
             return await self._bot(method)
         except (AiogramError, aiohttp.ClientError, OSError) as error:
             failure = _failure(type(method).__name__, error)
             if isinstance(error, TelegramRetryAfter) and isinstance(failure, RetryLater):
-                self._limits.obey(str(chat), failure.after)
+                self._limits.obey(key, failure.after)
         # Outside the handler: the library's error holds the whole request, and its cause the address with the token.
         raise failure
 

@@ -13,6 +13,7 @@ from kernel.access import Access
 from kernel.chat import (
     ButtonPress,
     ConversationId,
+    Draft,
     Inbound,
     MessageRef,
     Notice,
@@ -98,6 +99,42 @@ class FakeAdapter:
 
 
 @dataclass
+class DraftingAdapter(FakeAdapter):
+    """A platform that shows drafts; `draft_answers` are raised one after the other."""
+
+    drafts: list[tuple[str, str, datetime]] = field(default_factory=list)
+    """What was asked for: chat, text, when."""
+    dropped: list[str] = field(default_factory=list)
+    draft_answers: list[Exception] = field(default_factory=list)
+    visible: dict[str, str] = field(default_factory=dict)
+    """What a person sees being written, by chat."""
+    draft_hold: asyncio.Event | None = None
+    sent_one: asyncio.Event = field(default_factory=asyncio.Event)
+
+    draft_every = timedelta(seconds=1)
+
+    async def show_draft(self, draft: Draft) -> None:
+        self.drafts.append((draft.conversation.chat, draft.text, self.clock.now()))
+        if self.draft_hold is not None:
+            await self.draft_hold.wait()
+        if self.draft_answers:
+            raise self.draft_answers.pop(0)
+        self.visible[draft.conversation.chat] = draft.text
+
+    async def drop_draft(self, conversation: ConversationId) -> None:
+        self.dropped.append(conversation.chat)
+        self.visible.pop(conversation.chat, None)
+
+    async def send(
+        self, outbound: Reply | Prompt, part: str, *, key: str, is_doubtful: bool, is_last: bool
+    ) -> MessageRef:
+        ref = await FakeAdapter.send(self, outbound, part, key=key, is_doubtful=is_doubtful, is_last=is_last)
+        self.visible.pop(outbound.conversation.chat, None)
+        self.sent_one.set()
+        return ref
+
+
+@dataclass
 class Bench:
     clock: JumpingClock
     memory: Memory
@@ -129,6 +166,13 @@ class Bench:
             await self.stores.outbox.add(outbound, now=self.clock.now())
         await self.passes()
 
+    async def writes(
+        self, text: str, sequence: int, *, turn: str = "t1", where: ConversationId = D1, fence: int = 1
+    ) -> None:
+        """A worker writes a draft."""
+        await self.stores.outbox.draft(Draft(where, turn, sequence, text), fence=fence)
+        await self.passes(0.3)
+
     def inbox(self, where: ConversationId = D1) -> list[str]:
         record = self.memory.records.get(where)
         items = [entry.item.inbound for entry in record.inbox] if record else []
@@ -150,6 +194,7 @@ def build(clock: JumpingClock, memory: Memory, adapter: FakeAdapter) -> Bench:
         access=Access(allow=frozenset({PlatformId("fake", "1001")})),
         conversations=stores.conversations,
         people=stores.people,
+        chats=stores.chats,
         outbox=stores.outbox,
         wakeups=stores.wakeups,
         clock=clock,

@@ -12,14 +12,17 @@ from datetime import timedelta
 import pytest
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import create_app_session
+from prompt_toolkit.formatted_text import to_plain_text
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output.plain_text import PlainTextOutput
 
-from bots.console import ConsoleAdapter, place, plain
+from bots.adapter import HasDrafts
+from bots.console import ConsoleAdapter, folded, place, plain
 from kernel.chat import (
     ButtonPress,
     Choice,
     ConversationId,
+    Draft,
     Inbound,
     MessageRef,
     Notice,
@@ -259,6 +262,57 @@ async def test_ctrl_c_leaves() -> None:
 
         async with asyncio.timeout(10):
             await adapter.run(_never)
+
+
+async def test_what_is_written_stands_under_the_input_line_until_the_answer_is_printed_once() -> None:
+    stream = io.StringIO()
+    shown: list[object] = []
+    with create_pipe_input() as keys, create_app_session(input=keys, output=PlainTextOutput(stream)):
+        session: PromptSession[str] = PromptSession()
+        adapter = console(JumpingClock(), session)
+        assert isinstance(adapter, HasDrafts)
+
+        async def deliver(inbound: Inbound) -> None:
+            for number, text in enumerate(("第一行", "第一行\n**第二行**\n三\n四\n五", "", "答")):
+                await adapter.show_draft(Draft(CONVERSATION, "t", number, text))
+                bar = session.bottom_toolbar
+                shown.append(to_plain_text(bar) if bar is not None else None)
+            await adapter.show_draft(Draft(place(2), "t", 9, "another terminal's"))
+            await adapter.send(Reply(CONVERSATION, "答案"), "答案", key="k", is_doubtful=False, is_last=True)
+            shown.append(session.bottom_toolbar)
+            await adapter.show_draft(Draft(CONVERSATION, "t2", 1, "writer"))
+            await adapter.drop_draft(CONVERSATION)
+            shown.append(session.bottom_toolbar)
+            keys.send_text("\x04")
+
+        keys.send_text("hi\r")
+        async with asyncio.timeout(10):
+            await adapter.run(deliver)
+
+    assert shown == ["第一行", "第二行\n三\n四\n五", None, "答", None, None]
+    assert stream.getvalue().count("答案") == 1
+
+
+async def test_a_pipe_prints_answers_and_nothing_of_what_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    adapter = console(JumpingClock())
+
+    await adapter.show_draft(Draft(CONVERSATION, "t", 1, "half"))
+    await adapter.drop_draft(CONVERSATION)
+    await adapter.send(Reply(CONVERSATION, "whole"), "whole", key="k", is_doubtful=False, is_last=True)
+
+    assert capsys.readouterr().out == "whole\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [("", [""]), ("abcd", ["abc", "d"]), ("查房x", ["查", "房x"]), ("a\n\nb", ["a", "", "b"]), ("查", ["查"])],
+)
+def test_lines_are_folded_where_the_terminal_ends(text: str, lines: list[str]) -> None:
+    assert folded(text, 3) == lines
+
+
+def test_a_terminal_narrower_than_a_character_still_gets_lines() -> None:
+    assert folded("查房", 1) == ["查", "房"]
 
 
 async def _never(inbound: Inbound) -> None:

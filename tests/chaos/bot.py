@@ -104,6 +104,7 @@ def main(store_url: str, outside_url: str, name: str, *words: str) -> int:
             access=Access(is_open=True),
             conversations=stores.conversations,
             people=stores.people,
+            chats=stores.chats,
             outbox=stores.outbox,
             wakeups=stores.wakeups,
             clock=clock,

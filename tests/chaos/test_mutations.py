@@ -24,11 +24,12 @@ ROOT = Path(__file__).parents[2]
 LUA = Path(kernel.stores.__path__[0]) / "lua"
 SCRIPTS = sorted(file.stem for file in LUA.glob("*.lua"))
 
-MIND = ("kernel.session", "kernel.transitions", "kernel.context", "kernel.loop")
+MIND = ("kernel.session", "kernel.gates", "kernel.transitions", "kernel.context", "kernel.loop", "kernel.guards")
 MIND_TESTS = (
     "tests/kernel/test_transitions.py",
     "tests/kernel/test_rows.py",
     "tests/kernel/test_loop.py",
+    "tests/kernel/test_guards.py",
     "tests/kernel/test_context.py",
     "tests/kernel/test_interleavings.py::test_the_memory_store_comes_to_the_same_sessions",
 )
@@ -49,7 +50,7 @@ EQUIVALENT: dict[str, str] = {
     "kernel.transitions _is_thinking: without turn.ending is None": NEVER_ENDED,
     "kernel.transitions _open_frame: without turn.ending is not None": NEVER_ENDED,
     "kernel.transitions _move_gate: without gate.is_answered": "no event fits an answered call, and ids are distinct",
-    "kernel.transitions _next_gate: without is_live": "an ended turn has no call that waits to start",
+    "kernel.gates next_gate: without is_live": "an ended turn has no call that waits to start",
     "kernel.transitions _close_if_answered: frames == turn.frames is False": "an equal copy",
     "kernel.transitions _closed: without filter result is not None": "all are there; for the types",
     "kernel.transitions _map_top_gates: if opened is None: never": "callers have an open message; for the types",
@@ -84,7 +85,7 @@ def store_tests(mutant: Mutant) -> list[str]:
     files = [f"{STORES}/test_mutants.py", f"{STORES}/test_{about}.py", f"{STORES}/test_redis.py"]
     if about == "conversations":
         plays = "tests/kernel/test_interleavings.py::test_redis_comes_to_the_same_sessions"
-        files += [f"{STORES}/test_history.py", plays]
+        files += [f"{STORES}/test_{each}.py" for each in ("history", "memories", "spendings")] + [plays]
     if script.startswith("_") or about == "outbox":
         files += [f"{STORES}/test_{each}.py" for each in ("outbox", "triggers", "small_ports")]
     return ["-k", "not [memory]", *files]

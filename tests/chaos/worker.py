@@ -44,7 +44,7 @@ from workers.effects import Effects
 from workers.turnloop import Turns
 from workers.worker import GRACE, run_worker
 from zclaw.wiring.parts import process_name
-from zclaw.wiring.turns import open_actors
+from zclaw.wiring.turns import Rules, open_actors
 
 MODEL_S = 0.15
 QUICK_S = 0.05
@@ -247,8 +247,7 @@ def main() -> int:
             registry=ToolRegistry([effect_tool(outside, fuse), *file_tools(outside)]),
             clock=clock,
             worker=process_name(),
-            zone="UTC",
-            fold=not given.no_fold,
+            rules=Rules("UTC", fold=not given.no_fold),
             slots=200,
         )
         serving = asyncio.create_task(actors.serve())

@@ -33,7 +33,7 @@ from kernel.errors import BadRecord
 from kernel.messages import Concurrency, Image, Message, Opaque, Role, Text, ToolCall, ToolResult
 from kernel.ports import Alarm, PromptRecord
 from kernel.schedule.values import Calendar, Cron, Every, Once, Step, Unit
-from kernel.session import Ending, Frame, Gate, GateState, Open, Session, Turn
+from kernel.session import Ending, Frame, Gate, GateState, Open, Reach, Session, Turn
 from kernel.triggers import Action, Trigger
 
 HERE = ConversationId("telegram", "-100:1", "主题")
@@ -59,7 +59,7 @@ GATE = Gate(
 TURN = Turn(
     "t1",
     "42",
-    (Frame((MESSAGE,), "", "prefix", 2, Open(MESSAGE, (GATE,))), Frame((), "c1")),
+    (Frame((MESSAGE,), "", "prefix", 2, Open(MESSAGE, (GATE,))), Frame((), "c1", reach=Reach.LOOK)),
     base=5,
     ending=Ending.STOPPED,
 )

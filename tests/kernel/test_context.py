@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kernel.context import harvest, request_messages
+from kernel.context import harvest, known_before, request_messages
 from kernel.messages import Message, Opaque, Role, Text, ToolCall, ToolResult
-from kernel.session import Broken, Ending, Frame, Opened, Session, Turn
-from tests.twins.sessions import BEN, EMPTY, after, answered, called, calling, gate, spoken, turn_of
+from kernel.session import Broken, Ending, Frame, GateState, Opened, Session, Turn
+from tests.twins.sessions import ANN, BEN, EMPTY, after, answered, called, calling, gate, spoken, turn_of
 from tests.twins.sessions import call as call_of
 
 THOUGHT = Opaque("anthropic", "m", "{}")
@@ -30,6 +30,25 @@ def test_the_turn_sees_the_history_as_it_stood_when_it_began() -> None:
 
     assert request_messages(turn(2, user("now")), history) == (user("1"), bot("2"), user("now"))
     assert request_messages(turn(4, user("now")), history) == (*history, user("now"))
+
+
+def test_before_new_words_the_model_reads_the_past_and_the_turn_that_takes_them() -> None:
+    history = [user("1"), bot("2")]
+    idle = replace(EMPTY, history_length=2)
+    running = after(spoken("now"), session=idle)
+    waiting = after(calling(), called(gate("post", GateState.ASKED)), session=running)
+
+    assert known_before(idle, ANN, history) == (*history,)
+    assert known_before(running, ANN, history) == (*history, user("now"))
+    assert known_before(waiting, ANN, history) == (*history, user("now"))
+    assert known_before(waiting, BEN, history) == (*history,)
+
+
+def test_what_is_no_longer_shown_is_not_known() -> None:
+    history = [user(str(number)) for number in range(4)]
+
+    assert known_before(replace(EMPTY, history_length=4), ANN, history, most=2) == tuple(history[2:])
+    assert known_before(replace(EMPTY, history_length=0), ANN, ()) == ()
 
 
 def test_a_history_whose_beginning_was_cut_is_counted_from_there() -> None:
@@ -187,3 +206,12 @@ def test_a_past_that_fits_is_shown_whole_with_its_thinking() -> None:
     history = long_past(50)
 
     assert request_messages(turn(100, user("now")), history, most=100) == (*history, user("now"))
+
+
+def test_a_past_with_a_small_limit_never_loses_more_than_half_of_it() -> None:
+    for base in range(0, 120, 2):
+        past = [message for number in range(base // 2) for message in (user(f"{number}"), bot(f"{number}"))]
+
+        shown = request_messages(turn(base, user("now")), past, most=30)
+
+        assert min(base, 15) < len(shown) <= 31

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from itertools import count
 
 import pytest
 
 from kernel.loop import CallModel, Effect, Limits, RunCall, advance, find_gate, read_reply
 from kernel.messages import Concurrency, Message, ModelReply, Part, Role, Stop, Text, ToolCall
-from kernel.session import Broken, Ending, Gate, GateState, Resumed, Returned, Session, Voted
+from kernel.prompts import prefix_digest
+from kernel.session import (
+    Broken,
+    Ending,
+    Gate,
+    GateState,
+    Mode,
+    ModelReplied,
+    Reach,
+    Resumed,
+    Returned,
+    Session,
+    Voted,
+)
 from kernel.tools import Approval, ToolRegistry
+from kernel.transitions import CARRY_OUT
 from tests.twins.sessions import (
     ANN,
     EMPTY,
@@ -166,17 +182,87 @@ def test_a_broken_turn_has_no_effect() -> None:
     assert goes_on(after(Broken("t1", Ending.STOPPED), session=asked))[1] == ()
 
 
-def test_ten_rounds_of_a_frame_are_the_limit() -> None:
+def worked_for_ten_rounds() -> Session:
     session = open_with(ready("a", READ))
     for round_ in range(2, 11):
-        session, effects = goes_on(after(Returned("t1", "a", 0, result("a")), session=session))
+        session, effects = goes_on(after(Returned("t1", "a", 0, result("a", f"{round_}")), session=session))
         assert effects == (CallModel("t1", round_),)
+        assert turn_of(session).top.mode is Mode.WORK
+        session = after(called(ready("a", READ), effect=round_), session=session)
+    return after(Returned("t1", "a", 0, result("a")), session=session)
+
+
+def test_after_ten_rounds_a_frame_has_last_words_without_tools() -> None:
+    session, effects = goes_on(worked_for_ten_rounds())
+
+    assert effects == (CallModel("t1", 11),)
+    assert turn_of(session).top.mode is Mode.CLOSE
+    assert "tools are closed" in texts_of(turn_of(session).top.messages[-1])[-1]
+    session = after(answered("找到了一半", effect=11), session=session)
+    assert turn_of(session).ending is Ending.ANSWERED
+
+
+def test_a_model_that_asks_for_tools_in_its_last_words_has_had_them() -> None:
+    session, _ = goes_on(worked_for_ten_rounds())
+
+    silent = after(called(ready("a", READ), effect=11), session=session)
+    words = Message(Role.ASSISTANT, (Text("一半"), ready("a", READ).call))
+    speaking = after(ModelReplied("t1", 11, words, (ready("a", READ),)), session=session)
+
+    assert turn_of(silent).ending is Ending.LIMIT
+    assert turn_of(speaking).ending is Ending.ANSWERED
+    assert turn_of(speaking).top.messages[-1] == Message(Role.ASSISTANT, (Text("一半"),))
+
+
+def test_a_service_that_pauses_in_the_last_words_does_not_go_on_for_ever() -> None:
+    session, _ = goes_on(worked_for_ten_rounds())
+
+    for effect in range(11, 16):
+        paused = replace(answered(f"{effect}", effect=effect), is_pause=True)
+        session, effects = goes_on(after(paused, session=session))
+
+    assert effects == ()
+    assert turn_of(session).ending is Ending.LIMIT
+
+
+def test_three_equal_results_close_the_tools() -> None:
+    session = open_with(ready("a", READ))
+    for round_ in (2, 3):
+        session, _ = goes_on(after(Returned("t1", "a", 0, result("a")), session=session))
+        assert turn_of(session).top.mode is Mode.WORK
         session = after(called(ready("a", READ), effect=round_), session=session)
 
     session, effects = goes_on(after(Returned("t1", "a", 0, result("a")), session=session))
 
+    assert effects == (CallModel("t1", 4),)
+    assert turn_of(session).top.mode is Mode.CLOSE
+    assert "three times" in texts_of(turn_of(session).top.messages[-1])[-1]
+
+
+def test_a_turn_that_has_worked_for_too_long_ends_and_waiting_is_no_work() -> None:
+    limits = Limits(work=timedelta(seconds=10))
+    first = replace(called(ready("a", READ)), took_ms=6_000)
+
+    def after_a_run_of(took_ms: int) -> Session:
+        session = after(first, session=goes_on(after(spoken("一")))[0])
+        return goes_on(after(Returned("t1", "a", 0, result("a"), took_ms=took_ms), session=session), limits)[0]
+
+    assert turn_of(after_a_run_of(3_999)).is_calling
+    assert turn_of(after_a_run_of(4_000)).ending is Ending.DEADLINE
+
+
+def test_a_chat_that_has_used_up_its_day_asks_the_model_no_more_and_its_calls_still_run() -> None:
+    closed = Limits(may_ask=False)
+
+    begun, effects = goes_on(after(spoken("一")), closed)
     assert effects == ()
-    assert turn_of(session).ending is Ending.LIMIT
+    assert turn_of(begun).ending is Ending.ALLOWANCE
+
+    running, effects = goes_on(open_with(ready("a", READ)), closed)
+    assert effects == (RunCall("t1", "a", 0),)
+    ended, effects = goes_on(after(Returned("t1", "a", 0, result("a")), session=running), closed)
+    assert effects == ()
+    assert turn_of(ended).ending is Ending.ALLOWANCE
 
 
 def test_all_frames_together_have_a_limit_of_their_own() -> None:
@@ -187,8 +273,8 @@ def test_all_frames_together_have_a_limit_of_their_own() -> None:
         after(Returned("t1", "b", 0, result("b")), session=session), Limits(iterations=10, model_calls=2)
     )
 
-    assert effects == ()
-    assert turn_of(session).ending is Ending.LIMIT
+    assert effects == (CallModel("t1", 3),)
+    assert turn_of(session).top.mode is Mode.CLOSE
 
 
 # --- looking up a gate -------------------------------------------------------------------------------------------
@@ -267,6 +353,106 @@ def test_an_id_of_an_earlier_call_of_the_turn_is_not_used_again() -> None:
 
     assert event.gates[0].call.id != "a"
     assert event.message.calls == (event.gates[0].call,)
+
+
+# --- frames that may only look -----------------------------------------------------------------------------------
+
+LOOKS = replace(opener("study"), reach=Reach.LOOK, concurrency=lambda _: READ)
+STUDY = ToolRegistry([*(Deeds().tool(name, how) for name, how in (("look", READ), ("write", EXCLUSIVE))), LOOKS])
+
+
+def studying() -> Session:
+    """A turn whose sub-task may only look, and whose model is asked."""
+    return advance(open_with(ready("a", READ, "study")), STUDY, fence=FENCE, limits=Limits()).session
+
+
+def in_the_study(*calls: ToolCall) -> tuple[Gate, ...]:
+    reply = ModelReply(Message(Role.ASSISTANT, calls), Stop.TOOLS)
+    return read_reply(turn_of(studying()), 2, reply, STUDY, lambda: "token").gates
+
+
+def test_a_frame_has_the_reach_that_its_tool_names_and_a_prefix_of_its_own_tools() -> None:
+    root, study = turn_of(studying()).frames
+
+    assert (root.reach, study.reach) == (Reach.ALL, Reach.LOOK)
+    assert study.prefix == prefix_digest(root.prefix, STUDY.within(Reach.LOOK).words)
+    assert study.prefix != root.prefix
+
+
+def test_a_call_that_would_change_something_is_an_error_result_there() -> None:
+    look, write, unknown = in_the_study(
+        ToolCall("b", "look", '{"text": "x"}'),
+        ToolCall("c", "write", '{"text": "x"}'),
+        ToolCall("d", "nothing", "{}"),
+    )
+
+    assert look.state is GateState.READY
+    for refused in (write, unknown):
+        assert refused.state is GateState.ANSWERED
+        assert refused.result is not None
+        assert refused.result.is_error
+
+
+def test_a_frame_inside_cannot_do_more() -> None:
+    wide = replace(LOOKS, words=replace(LOOKS.words, name="wide"), reach=Reach.ALL)
+    registry = ToolRegistry([LOOKS, wide])
+    outer = advance(open_with(ready("a", READ, "study")), registry, fence=FENCE, limits=Limits()).session
+    asked = after(called(ready("b", READ, "wide"), effect=2), session=outer)
+
+    inner = turn_of(advance(asked, registry, fence=FENCE, limits=Limits()).session)
+
+    assert [frame.reach for frame in inner.frames] == [Reach.ALL, Reach.LOOK, Reach.LOOK]
+    assert inner.frames[2].prefix == inner.frames[1].prefix
+
+
+# --- no arguments ------------------------------------------------------------------------------------------------
+
+HEAD = "[2026-11-30 Mon 09:00 Asia/Shanghai; speaking: Ann]"
+
+
+def heard(*texts: str, arguments: str = "{}") -> Gate:
+    """The gate of a call of a tool whose text is obvious, after the person's message of these texts."""
+    registry = ToolRegistry([replace(Deeds().tool("search"), obvious="text")])
+    event = replace(spoken(""), parts=tuple(Text(text) for text in texts))
+    reply = ModelReply(Message(Role.ASSISTANT, (ToolCall("a", "search", arguments),)), Stop.TOOLS)
+    (gate,) = read_reply(turn_of(after(event, calling())), 1, reply, registry, lambda: "token").gates
+    return gate
+
+
+def test_an_empty_call_is_made_with_the_persons_newest_words() -> None:
+    gate = heard(HEAD, "腾讯财报")
+
+    assert gate.state is GateState.READY
+    assert json.loads(gate.call.arguments) == {"text": "腾讯财报"}
+
+
+@pytest.mark.parametrize("ours", [CARRY_OUT, "[Written by the program: tools are closed now.]"])
+def test_what_the_program_wrote_behind_them_is_not_what_the_person_said(ours: str) -> None:
+    assert json.loads(heard(HEAD, "腾讯财报", ours).call.arguments) == {"text": "腾讯财报"}
+
+
+@pytest.mark.parametrize(
+    "texts", [(HEAD,), (HEAD, "腾讯", HEAD), (HEAD, "[quoted, not said by the person]\n> 每天提醒管理员点同意")]
+)
+def test_a_picture_or_a_quote_says_nothing_that_could_be_taken(texts: tuple[str, ...]) -> None:
+    gate = heard(*texts)
+
+    assert gate.result is not None
+    assert gate.result.is_error
+    assert gate.call.arguments == "{}"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["null", "[]", '```json\n{"text": "x"}\n```', '"{\\"text\\": \\"x\\"}"', '{"text": "x"} so', '{"text": 5}', "{"],
+)
+def test_arguments_that_are_not_one_json_object_are_an_answer_for_the_model(arguments: str) -> None:
+    gate = heard(HEAD, "腾讯财报", arguments=arguments)
+
+    assert gate.state is GateState.ANSWERED
+    assert gate.result is not None
+    assert gate.result.text.startswith("The arguments")
+    assert gate.token == ""
 
 
 def test_a_pause_is_passed_on() -> None:

@@ -57,7 +57,13 @@ class Front:
         numbers = count(next(self.events) * 100)
         stores = self.stores
         reception = Reception(
-            stores.triggers, stores.prompts, stores.people, self.manners, lambda: f"id-{next(numbers)}"
+            stores.triggers,
+            stores.prompts,
+            stores.people,
+            self.manners,
+            lambda: f"id-{next(numbers)}",
+            memories=stores.memories,
+            spendings=stores.spendings,
         )
         reaction = await reception.receive(inbound, self.session, notes=notes, may_speak=may_speak, now=START + late)
         if reaction is not None:

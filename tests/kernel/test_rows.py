@@ -19,6 +19,7 @@ from kernel.session import (
     Ending,
     Gate,
     GateState,
+    Mode,
     ModelReplied,
     Opened,
     Returned,
@@ -214,18 +215,18 @@ def went_on(limits: Limits, *, rounds: int) -> Turn:
     return turn_of(advance(session, tools, fence=1, limits=limits).session)
 
 
-def test_a_turn_ends_after_as_many_rounds_as_a_frame_may_have() -> None:
+def test_a_frame_closes_after_as_many_rounds_as_it_may_have() -> None:
     limits = Limits(iterations=3)
 
-    assert went_on(limits, rounds=2).ending is None
-    assert went_on(limits, rounds=3).ending is Ending.LIMIT
+    assert went_on(limits, rounds=2).top.mode is Mode.WORK
+    assert went_on(limits, rounds=3).top.mode is Mode.CLOSE
 
 
-def test_a_turn_ends_after_as_many_model_calls_as_it_may_make() -> None:
+def test_a_frame_closes_after_as_many_model_calls_as_its_turn_may_make() -> None:
     limits = Limits(model_calls=2)
 
-    assert went_on(limits, rounds=1).ending is None
-    assert went_on(limits, rounds=2).ending is Ending.LIMIT
+    assert went_on(limits, rounds=1).top.mode is Mode.WORK
+    assert went_on(limits, rounds=2).top.mode is Mode.CLOSE
 
 
 def test_the_last_model_call_that_is_allowed_is_waited_for() -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from kernel.errors import BadArguments, ModelError
 from kernel.messages import Concurrency, Json, ToolCall, ToolWords
-from kernel.tools import MAX_RESULT_CHARS, Approval, Tool, ToolRegistry, capped
+from kernel.session import Reach
+from kernel.tools import MAX_RESULT_CHARS, Approval, Opening, Tool, ToolRegistry, capped
 from tests.twins.tools import Deeds, opener
 
 POST = Deeds().tool("post", approval=Approval.ASK)
@@ -120,14 +121,105 @@ def test_the_model_is_told_of_tools_in_one_order() -> None:
 
 
 def test_only_a_tool_that_opens_a_frame_has_opening_words() -> None:
-    assert REGISTRY.opening(call('{"text": "数一数"}', "task")) == "数一数"
+    assert REGISTRY.opening(call('{"text": "数一数"}', "task")) == Opening("数一数", Reach.ALL)
     assert REGISTRY.opening(call('{"text": "x"}')) is None
     assert REGISTRY.opening(call("{}", "nothing")) is None
 
 
+# --- a registry that may only look -------------------------------------------------------------------------------
+
+
+def either(arguments: Json) -> Concurrency:
+    return Concurrency.READ_ONLY if arguments["text"] == "read" else Concurrency.EXCLUSIVE
+
+
+def mild(arguments: Json) -> Concurrency:
+    return Concurrency.EXCLUSIVE if arguments.get("text") == "write" else Concurrency.READ_ONLY
+
+
+LOOKING = ToolRegistry(
+    [
+        POST,
+        Deeds().tool("look", Concurrency.READ_ONLY),
+        Deeds().tool("spy", Concurrency.READ_ONLY, Approval.ASK),
+        Deeds().tool("talk", Concurrency.INTERACTIVE),
+        replace(Deeds().tool("either"), concurrency=either),
+        replace(Deeds().tool("mild"), concurrency=mild),
+    ]
+).within(Reach.LOOK)
+
+
+def test_looking_offers_only_tools_that_surely_can_change_nothing() -> None:
+    assert LOOKING.names == {"look", "spy", "mild"}
+    assert {words.name for words in LOOKING.words} == LOOKING.names
+
+
+def test_a_call_outside_of_looking_is_an_answer_for_the_model() -> None:
+    assert LOOKING.bind(call('{"text": "read"}', "mild")).concurrency is Concurrency.READ_ONLY
+    for outside in (call('{"text": "write"}', "mild"), call('{"text": "read"}', "either"), call('{"text": "x"}')):
+        with pytest.raises(ModelError, match=r"may only look|no tool named"):
+            LOOKING.bind(outside)
+
+
+def test_what_only_looks_asks_as_ever_and_has_the_same_digest() -> None:
+    asking = call('{"text": "x"}', "spy")
+
+    assert LOOKING.bind(asking).approval is Approval.ASK
+    assert LOOKING.bind(asking).digest == ToolRegistry([LOOKING.bind(asking).tool]).bind(asking).digest
+
+
+def test_nothing_inside_gets_more_than_what_is_around_it() -> None:
+    assert REGISTRY.within(Reach.ALL) is REGISTRY
+    assert LOOKING.within(Reach.ALL) is LOOKING.within(Reach.LOOK) is LOOKING
+
+
+# --- no arguments ------------------------------------------------------------------------------------------------
+
+HEARS = ToolRegistry([replace(POST, obvious="text")])
+
+
+@pytest.mark.parametrize("empty", ["", "{}", "  ", "{ }", "\n{\n}\n"])
+def test_a_call_without_arguments_takes_the_persons_words_where_they_are_obvious(empty: str) -> None:
+    completed = HEARS.completed(call(empty), '他说 "好"\n明天')
+
+    assert HEARS.bind(completed).arguments == {"text": '他说 "好"\n明天'}
+    assert (completed.id, completed.name) == ("c1", "post")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "null",
+        "[]",
+        '""',
+        '"{}"',
+        "```json\n{}\n```",
+        '```json\n{"text": "x"}\n```',
+        '"{\\"text\\": \\"x\\"}"',
+        '{"text": "x"} and so on',
+        '{"text": ""} {}',
+        "{",
+        "text",
+    ],
+    ids=lambda given: given[:20],
+)
+def test_all_other_arguments_that_are_none_stay_what_they_are_and_are_answers_for_the_model(given: str) -> None:
+    assert HEARS.completed(call(given), "明天") == call(given)
+    with pytest.raises(BadArguments) as error:
+        HEARS.bind(call(given))
+    assert str(error.value).startswith("The arguments")
+
+
+def test_nothing_is_taken_where_nothing_is_obvious_or_nobody_said_a_word() -> None:
+    assert REGISTRY.completed(call("{}"), "明天") == call("{}")
+    assert REGISTRY.completed(call("{}", "nothing"), "明天") == call("{}", "nothing")
+    assert HEARS.completed(call("{}"), "") == call("{}")
+    assert HEARS.completed(call('{"text": "他的"}'), "明天") == call('{"text": "他的"}')
+
+
 def test_a_tool_either_runs_or_opens_a_frame() -> None:
     for run, opens in ((POST.run, opener("x").opens), (None, None)):
-        with pytest.raises(ValueError, match="either runs or opens"):
+        with pytest.raises(ValueError, match="either runs, or opens a frame, or asks"):
             Tool(
                 words=POST.words,
                 concurrency=POST.concurrency,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kernel.context import harvest
@@ -10,9 +12,11 @@ from kernel.session import (
     Asked,
     Broken,
     Claimed,
+    Closing,
     Denied,
     Ending,
     GateState,
+    Mode,
     ModelReplied,
     Opened,
     Resumed,
@@ -22,7 +26,7 @@ from kernel.session import (
     Voted,
     Worded,
 )
-from kernel.transitions import apply
+from kernel.transitions import CARRY_OUT, apply
 from tests.twins.sessions import (
     ANN,
     BEN,
@@ -90,6 +94,17 @@ def test_the_last_words_end_the_turn() -> None:
 
     assert turn_of(session).ending is Ending.ANSWERED
     assert session.active == ""
+
+
+def test_a_turn_adds_up_what_its_replies_used_up() -> None:
+    first = replace(called(gate("a")), tokens=10, micro_dollars=3, took_ms=5)
+    session = after(first, session=after(spoken("你好"), calling()))
+    session = after(Claimed("t1", "a", 7), Returned("t1", "a", 1, result("a")), calling(2), session=session)
+
+    session = after(replace(answered("好", effect=2), tokens=5, micro_dollars=1), session=session)
+
+    turn = turn_of(session)
+    assert (turn.tokens, turn.micro_dollars, turn.worked_ms) == (15, 4, 5)
 
 
 def test_a_reply_to_an_older_question_is_dropped() -> None:
@@ -367,3 +382,87 @@ def test_a_new_prefix_ends_the_thinking_kept_so_far() -> None:
 
     assert apply(session, spoken("二", turn="t2")).thinking_from == 0
     assert apply(session, spoken("二", turn="t2", prefix="new")).thinking_from == 2
+
+
+# --- plans and last words ----------------------------------------------------------------------------------------
+
+
+def planning() -> Session:
+    return after(replace(spoken("查房前要准备什么"), mode=Mode.PLAN), calling())
+
+
+def test_a_plan_is_followed_by_one_request_to_carry_it_out() -> None:
+    session = after(answered("先看病历，再看化验"), session=planning())
+
+    turn = turn_of(session)
+    assert turn.ending is None
+    assert turn.top.mode is Mode.WORK
+    assert [texts_of(message) for message in turn.top.messages[1:]] == [["先看病历，再看化验"], [CARRY_OUT]]
+    assert turn_of(after(calling(2), answered("好了", effect=2), session=session)).ending is Ending.ANSWERED
+
+
+def test_a_plan_without_words_asks_for_nothing_to_be_carried_out() -> None:
+    session = apply(planning(), ModelReplied("t1", 1, Message(Role.ASSISTANT, ())))
+
+    assert len(turn_of(session).top.messages) == 1
+    assert turn_of(session).top.mode is Mode.WORK
+    assert turn_of(session).is_runnable
+
+
+def test_a_model_that_calls_tools_although_it_was_to_plan_has_begun_to_work() -> None:
+    session = after(called(gate("a")), session=planning())
+
+    assert turn_of(session).top.mode is Mode.WORK
+    assert gate_of(session, "a").state is GateState.READY
+
+
+def test_a_plan_that_pauses_goes_on_being_a_plan() -> None:
+    session = after(replace(answered("先"), is_pause=True), session=planning())
+
+    assert turn_of(session).top.mode is Mode.PLAN
+    assert len(turn_of(session).top.messages) == 2
+
+
+def test_a_message_that_comes_before_the_plan_joins_and_is_planned_for() -> None:
+    session = after(replace(spoken("一"), mode=Mode.PLAN), replace(spoken("二"), mode=Mode.PLAN))
+
+    assert turn_of(session).top.mode is Mode.PLAN
+    assert texts_of(turn_of(session).top.messages[0]) == ["一", "二"]
+
+
+def test_a_frame_is_closed_once_and_only_between_two_model_calls() -> None:
+    thinking = after(spoken("一"))
+    close = Closing("t1", "tools are closed")
+
+    closed = apply(thinking, close)
+
+    assert texts_of(turn_of(closed).top.messages[0]) == ["一", "tools are closed"]
+    assert apply(closed, close) is closed
+    asked = after(calling(), session=thinking)
+    assert apply(asked, close) is asked
+    opened = after(called(gate("a")), session=asked)
+    assert apply(opened, close) is opened
+    ended = after(Broken("t1", Ending.STOPPED), session=thinking)
+    assert apply(ended, close) is ended
+
+
+def test_only_the_frame_on_top_is_closed_and_its_words_answer_the_call_below() -> None:
+    opened = after(spoken("一"), calling(), called(gate("task")), Opened("t1", "task", (Text("go"),)))
+
+    closed = after(Closing("t1", "closed"), calling(2), answered("half", effect=2), session=opened)
+
+    assert len(turn_of(closed).frames) == 1
+    assert turn_of(closed).top.mode is Mode.WORK
+    assert texts_of(turn_of(closed).top.messages[-1]) == ["half"]
+
+
+def test_time_at_work_adds_up_over_replies_and_results() -> None:
+    session = after(
+        spoken("一"),
+        calling(),
+        replace(called(gate("a")), took_ms=5),
+        Claimed("t1", "a", 1),
+        Returned("t1", "a", 1, result("a"), took_ms=7),
+    )
+
+    assert turn_of(session).worked_ms == 12

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from kernel.messages import Message, Role, Text
 from kernel.providers.scripted import Gate, Held
-from tests.twins.world import world
+from tests.twins.world import RULES, world
 
 
 async def test_the_model_answers_with_the_history_of_this_chat_and_no_other() -> None:
@@ -39,7 +40,7 @@ async def test_three_messages_in_a_burst_are_read_in_order_by_one_turn() -> None
 
 
 async def test_without_folding_every_message_gets_an_answer_of_its_own() -> None:
-    async with world(fold=False) as here:
+    async with world(rules=replace(RULES, fold=False)) as here:
         for text in ("一", "二", "三"):
             here.platform.says(text)
 

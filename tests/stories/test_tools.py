@@ -157,13 +157,26 @@ async def test_stop_breaks_off_a_running_tool_and_the_next_message_works() -> No
 async def test_a_model_that_never_stops_calling_is_stopped_after_ten_rounds() -> None:
     deeds = Deeds()
     async with world(tools=[deeds.tool("look", Concurrency.READ_ONLY)]) as here:
-        here.model.when(".", call("look", text="again"))
-        here.model.when_result(".", call("look", text="again"))
+        for number in range(20):
+            here.model.then(call("look", text=f"again {number}"))
 
         here.platform.says("查")
 
         await here.platform.sees("步骤太多")
-        assert len(here.model.requests) == 10
+        assert [request.may_call for request in here.model.requests] == [True] * 10 + [False]
+
+
+async def test_a_model_that_goes_round_in_circles_is_asked_for_its_last_words() -> None:
+    deeds = Deeds()
+    async with world(tools=[deeds.tool("look", Concurrency.READ_ONLY)]) as here:
+        again = call("look", text="again")
+        here.model.when(".", lambda request: again if request.may_call else "查了三次都一样：没有结果。")
+        here.model.when_result(".", lambda request: again if request.may_call else "查了三次都一样：没有结果。")
+
+        here.platform.says("查")
+
+        await here.platform.sees("查了三次都一样")
+        assert [request.may_call for request in here.model.requests] == [True] * 3 + [False]
 
 
 async def test_what_a_tool_changes_in_our_store_is_committed_with_its_result() -> None:

@@ -52,12 +52,27 @@ class Platform:
 
     # --- what people do ------------------------------------------------------------------------------------------
 
-    def says(self, text: str, *, chat: str = "1", person: str = "1001", name: str = "小王", event: str = "") -> str:
-        """A person writes in a private chat; the id of the update."""
+    def says(
+        self,
+        text: str,
+        *,
+        chat: str = "1",
+        person: str = "1001",
+        name: str = "小王",
+        event: str = "",
+        is_private: bool = True,
+    ) -> str:
+        """A person writes, in a private chat when nobody says otherwise; the id of the update."""
         number = next(self._numbers)
         event = event or f"u{number}"
         message = UserMessage(
-            event, ConversationId(self.platform, chat), Sender(person, name), number, self.clock.now(), text
+            event,
+            ConversationId(self.platform, chat),
+            Sender(person, name),
+            number,
+            self.clock.now(),
+            text,
+            is_private=is_private,
         )
         self._inbound.put_nowait(message)
         return event

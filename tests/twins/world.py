@@ -22,9 +22,10 @@ from tests.twins.clock import JumpingClock
 from tests.twins.platform import Platform
 from workers.turns import Actors
 from zclaw.wiring.scheduler import schedule
-from zclaw.wiring.turns import open_actors
+from zclaw.wiring.turns import Rules, open_actors
 
 LET_IN = Access(allow=frozenset({PlatformId("twin", "1001"), PlatformId("twin", "1002")}))
+RULES = Rules("Asia/Shanghai", access=LET_IN)
 
 
 @dataclass
@@ -38,7 +39,7 @@ class World:
     model: Scripted
     tools: tuple[Tool, ...]
     has_model: bool
-    fold: bool
+    rules: Rules
     tasks: list[asyncio.Task[None]]
     actors: Actors | None = None
 
@@ -50,6 +51,7 @@ class World:
             access=LET_IN,
             conversations=self.stores.conversations,
             people=self.stores.people,
+            chats=self.stores.chats,
             outbox=self.stores.outbox,
             wakeups=self.stores.wakeups,
             clock=self.clock,
@@ -62,8 +64,7 @@ class World:
             registry=ToolRegistry(self.tools),
             clock=self.clock,
             worker=f"w{len(self.tasks)}",
-            zone="Asia/Shanghai",
-            fold=self.fold,
+            rules=self.rules,
         )
         self.actors = actors
         self.tasks = [
@@ -106,12 +107,12 @@ async def _as_coroutine(work: Callable[[], Awaitable[None]]) -> None:
 
 
 @asynccontextmanager
-async def world(*, tools: Iterable[Tool] = (), has_model: bool = True, fold: bool = True) -> AsyncIterator[World]:
+async def world(*, tools: Iterable[Tool] = (), has_model: bool = True, rules: Rules = RULES) -> AsyncIterator[World]:
     """A running installation; `twin` people 1001 and 1002 are let in."""
     clock = JumpingClock()
     memory = Memory(clock)
     stores = memory_stores(clock, memory=memory)
-    here = World(clock, memory, stores, Platform(clock), Scripted(), tuple(tools), has_model, fold, [])
+    here = World(clock, memory, stores, Platform(clock), Scripted(), tuple(tools), has_model, rules, [])
     here.start()
     try:
         yield here

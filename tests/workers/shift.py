@@ -22,7 +22,7 @@ from kernel.stores.stores import Stores
 from kernel.tools import Tool, ToolRegistry
 from tests.twins.clock import JumpingClock
 from workers.turns import Actors
-from zclaw.wiring.turns import open_actors
+from zclaw.wiring.turns import Rules, open_actors
 
 LAPSED = timedelta(seconds=16)
 """A lease that nobody renews is over."""
@@ -96,9 +96,8 @@ class Shift:
             registry=ToolRegistry(self.tools),
             clock=self.clock,
             worker=f"w{len(self.workers) + 1}",
-            zone="Asia/Shanghai",
+            rules=Rules("Asia/Shanghai", fold=fold),
             slots=slots,
-            fold=fold,
         )
         self.workers.append(actors)
         return actors

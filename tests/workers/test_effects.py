@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 
@@ -13,17 +13,21 @@ from kernel.changes import Changes
 from kernel.chat import ConversationId, Prompt
 from kernel.errors import LeaseLost, ModelError, ProviderFailed, ProviderRefused, RetryLater
 from kernel.loop import CallModel, Limits, RunCall, advance
-from kernel.messages import Concurrency, Json, Message, Role, Text, ToolResult
+from kernel.messages import Concurrency, Json, Message, ModelReply, Role, Stop, Text, ToolResult, Usage
+from kernel.ports import Spending, Spent
 from kernel.prompts import SYSTEM
 from kernel.providers.scripted import Gate, Held, Scripted, call
 from kernel.session import Broken, Ending, GateState, ModelReplied, Returned, Session
-from kernel.stores.memory.blobs import MemoryBlobs
 from kernel.stores.memory.state import Memory
+from kernel.stores.memory.stores import memory_stores
+from kernel.stores.stores import Stores
 from kernel.tools import MAX_RESULT_CHARS, Approval, Tool, ToolContext, ToolOutcome, ToolRegistry
 from tests.twins.clock import START, JumpingClock
-from tests.twins.sessions import HERE, after, calling, gate_of, spoken, turn_of
+from tests.twins.sessions import ANN, HERE, after, calling, gate_of, spoken, turn_of
 from tests.twins.tools import Deeds
-from workers.effects import Done, Effects, Place, stopped
+from workers.asking import Asker, Asking
+from workers.effects import Done, Effects, stopped
+from workers.place import Place
 
 READ = Concurrency.READ_ONLY
 PLACE = Place(HERE, "zh", {"notes/a.txt": "blob"})
@@ -40,15 +44,16 @@ class Bench:
     tools: tuple[Tool, ...] = ()
     model: Scripted = field(default_factory=Scripted)
     clock: JumpingClock = field(default_factory=JumpingClock)
+    stores: Stores = field(init=False)
 
     def __post_init__(self) -> None:
-        blobs = MemoryBlobs(Memory(self.clock))
+        self.stores = memory_stores(self.clock, memory=Memory(self.clock))
         tokens = iter(f"token-{number}" for number in range(99))
+        registry = ToolRegistry(self.tools)
         self.effects = Effects(
-            provider=self.model,
-            registry=ToolRegistry(self.tools),
-            system=SYSTEM,
-            blobs=blobs,
+            asker=Asker(self.model, registry, Asking(SYSTEM), outbox=self.stores.outbox, clock=self.clock),
+            registry=registry,
+            blobs=self.stores.blobs,
             clock=self.clock,
             new_id=lambda: next(tokens),
             zone=in_shanghai,
@@ -134,10 +139,9 @@ async def test_a_model_that_cannot_answer_ends_the_turn(error: Exception, ending
 async def test_without_a_model_the_turn_ends() -> None:
     bench = Bench()
     effects = Effects(
-        provider=None,
+        asker=None,
         registry=ToolRegistry(),
-        system=SYSTEM,
-        blobs=MemoryBlobs(Memory(bench.clock)),
+        blobs=bench.stores.blobs,
         clock=bench.clock,
         new_id=lambda: "",
         zone=in_shanghai,
@@ -160,6 +164,26 @@ async def test_a_call_that_asks_brings_its_card_with_the_reply() -> None:
     assert done.event.gates[0].state is GateState.ASKED
     assert card.token == done.event.gates[0].token == done.changes.prompts[0].token
     assert done.changes.alarms[0].at == START + timedelta(hours=72)
+
+
+async def test_a_call_brings_what_it_used_up_on_the_day_it_is_there() -> None:
+    """At nine in Shanghai it is still Sunday in New York."""
+    message = Message(Role.ASSISTANT, (Text("好"),))
+    bench = Bench(model=Scripted(ModelReply(message, Stop.END, Usage(1000, 100, 500), by="openai:glm-5")))
+    turn = turn_of(after(spoken("你好"), calling()))
+
+    done = await bench.effects.call_model(CallModel("t1", 1), turn, (), 0, replace(PLACE, zone="America/New_York"))
+
+    used = Spent(1000, 100, 500, 500 * 1 + 100 * 1 + 320)
+    assert done.changes.spendings == (Spending(ANN, date(2026, 11, 29), used),)
+
+
+async def test_a_call_that_nobody_counted_used_up_nothing() -> None:
+    message = Message(Role.ASSISTANT, (Text("好"),))
+
+    done = await Bench(model=Scripted(ModelReply(message, Stop.END))).asks(after(spoken("你好"), calling()))
+
+    assert done.changes == Changes()
 
 
 async def test_a_model_call_can_be_broken_off() -> None:

@@ -53,6 +53,7 @@ def driver(adapter: Adapter, stores: Stores, settings: CommonSettings, clock: Cl
         access=Access(settings.allow, settings.owners, is_open=settings.access is AccessRule.OPEN),
         conversations=stores.conversations,
         people=stores.people,
+        chats=stores.chats,
         outbox=stores.outbox,
         wakeups=stores.wakeups,
         clock=clock,

@@ -146,6 +146,14 @@ class FakeSlack:
                 post = arguments | {"ts": f"1800000000.{self.number():06}"}
                 self.posts.append(post)
                 return {"ts": post["ts"], "channel": arguments["channel"]}
+            case "chat.update":
+                for post in self.posts:
+                    if post["ts"] == arguments["ts"]:
+                        post.update(arguments)
+                return {"ts": arguments["ts"]}
+            case "chat.delete":
+                self.posts = [post for post in self.posts if post["ts"] != arguments["ts"]]
+                return {"ts": arguments["ts"]}
             case "conversations.history" | "conversations.replies":
                 return {"messages": list(reversed(self.posts))}
             case _:

@@ -1,0 +1,121 @@
+"""Asking the model for a turn's next message: what the request shows, what is seen of the answer, and second tries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import structlog
+
+from kernel.compaction import KEPT
+from kernel.context import MOST_PAST, request_messages, without_thinking
+from kernel.errors import ProviderFailed
+from kernel.loop import CallModel
+from kernel.messages import Effort, Message, ModelReply, ModelRequest, Stop, Thinking
+from kernel.narration import for_people
+from kernel.ports import Clock, Outbox, Provider
+from kernel.session import Mode, Turn
+from kernel.tools import ToolRegistry
+from workers.drafts import DraftWriter, writing
+from workers.place import Place
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What all model calls of a process have in common."""
+
+    system: str
+    prefix: str = ""
+    """Digest of the system prompt and the tools; empty: not compared."""
+    thinking: Thinking = Thinking.OWN
+    effort: Effort | None = None
+    most_past: int = MOST_PAST
+    """Messages of the past that a request shows."""
+
+
+class Asker:
+    """Asks for all conversations of one worker process."""
+
+    def __init__(
+        self, provider: Provider, registry: ToolRegistry, asking: Asking, *, outbox: Outbox, clock: Clock
+    ) -> None:
+        self.provider = provider
+        self._registry = registry
+        self._asking = asking
+        self._outbox = outbox
+        self._clock = clock
+
+    async def ask(
+        self, effect: CallModel, turn: Turn, history: Sequence[Message], first: int, place: Place
+    ) -> ModelReply:
+        """The model's reply. `history` begins at absolute message number `first`.
+
+        What may become the answer is shown while it is written, and taken back when it leads to calls. Raises
+        `ProviderFailed` and `ProviderRefused`.
+        """
+        writer = DraftWriter(
+            self._outbox,
+            self._clock,
+            place.conversation,
+            turn=turn.id,
+            effect=effect.effect,
+            fence=place.fence,
+            shown=partial(for_people, tools=self._registry.names),
+        )
+        async with writing(writer) as hear:
+            request = partial(self._request, turn, history, first, place)
+            reply = await self._reply(request, hear if _is_for_people(turn) else None, past=turn.base)
+        if reply.message.calls:
+            await writer.clear()
+        return reply
+
+    async def _reply(
+        self, request: Callable[[int], ModelRequest], hear: Callable[[str], None] | None, *, past: int
+    ) -> ModelReply:
+        reply = await self._said_once(request(self._asking.most_past), hear)
+        if reply.stop is Stop.WINDOW and not reply.message.parts:
+            log.warning("request does not fit", provider=self.provider.name, past=past)
+            reply = await self._said_once(request(KEPT), None)
+        return reply
+
+    async def _said_once(self, request: ModelRequest, hear: Callable[[str], None] | None) -> ModelReply:
+        """The reply; when a try failed after some of it was heard, a provider leaves it to us to ask again unheard."""
+        heard = False
+
+        def listen(piece: str) -> None:
+            nonlocal heard
+            heard = True
+            if hear is not None:
+                hear(piece)
+
+        try:
+            return await self.provider.reply(request, listen if hear is not None else None)
+        except ProviderFailed as error:
+            if not heard:
+                raise
+            log.warning("reply broke off, asked again", provider=self.provider.name, why=str(error))
+            return await self.provider.reply(request)
+
+    def _request(self, turn: Turn, history: Sequence[Message], first: int, place: Place, most: int) -> ModelRequest:
+        asking = self._asking
+        messages = request_messages(turn, history, first=first, most=most)
+        if most < asking.most_past or asking.prefix not in ("", turn.frames[0].prefix):
+            # The turn's own thinking is bound to what is not shown any more: to the past, the tools or the prompt.
+            messages = without_thinking(messages)
+        return ModelRequest(
+            asking.system,
+            messages,
+            self._registry.within(turn.top.reach).words,
+            may_call=turn.top.mode is Mode.WORK,
+            thinking=asking.thinking,
+            effort=asking.effort,
+            about=":".join((place.conversation.platform, place.conversation.chat, place.conversation.thread)),
+        )
+
+
+def _is_for_people(turn: Turn) -> bool:
+    """Whether what the model writes now may be the answer: no plan, and no sub-task's words."""
+    return len(turn.frames) == 1 and turn.top.mode is not Mode.PLAN
