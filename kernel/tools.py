@@ -163,8 +163,8 @@ class ToolRegistry:
 
     @property
     def words(self) -> tuple[ToolWords, ...]:
-        """What the model is told, by name."""
-        return tuple(self._tools[name].words for name in sorted(self._tools))
+        """What the model is told, in the order given: a tool that is added at the end leaves a cached beginning."""
+        return tuple(tool.words for tool in self._tools.values())
 
     @property
     def names(self) -> frozenset[str]:

@@ -116,8 +116,13 @@ def test_half_of_a_surrogate_pair_has_a_digest() -> None:
     assert digest('{"text": "\\ud83c"}') != digest('{"text": "\\ud83d"}')
 
 
-def test_the_model_is_told_of_tools_in_one_order() -> None:
-    assert [words.name for words in REGISTRY.words] == ["look", "post", "task"]
+def test_the_model_is_told_of_tools_in_the_order_given_so_that_a_new_one_changes_no_beginning() -> None:
+    tools = [Deeds().tool(name) for name in ("write", "look", "a-new-one")]
+
+    before, after = ToolRegistry(tools[:2]).words, ToolRegistry(tools).words
+
+    assert [words.name for words in after] == ["write", "look", "a-new-one"]
+    assert after[:2] == before
 
 
 def test_only_a_tool_that_opens_a_frame_has_opening_words() -> None:

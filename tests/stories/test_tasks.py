@@ -26,8 +26,8 @@ async def test_only_the_result_of_a_task_comes_back_and_the_person_reads_only_th
 
         await here.platform.sees("一共三个。")
         outside, inside, inside_again, back = here.model.requests
-        assert [words.name for words in outside.tools] == ["look", "task", "write"]
-        assert [words.name for words in inside.tools] == ["look", "task"]
+        assert [words.name for words in outside.tools] == ["task", "look", "write"]
+        assert [words.name for words in inside.tools] == ["task", "look"]
         assert len(inside.messages) == 1
         assert inside.messages[0].text.endswith("\n\n数一数文件")
         assert inside_again.tools == inside.tools
