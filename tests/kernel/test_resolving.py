@@ -15,7 +15,7 @@ from kernel.loop import read_reply
 from kernel.messages import Concurrency, Json, Message, ModelReply, Role, Stop, ToolCall
 from kernel.resolving import resolved
 from kernel.session import Gate, GateState
-from kernel.tools import Approval, Resolve, ToolRegistry
+from kernel.tools import Approval, Requester, Resolve, ToolRegistry
 from tests.twins.sessions import ANN, HERE, after, calling, spoken, turn_of
 from tests.twins.tools import Deeds
 
@@ -62,7 +62,7 @@ async def test_the_conversation_and_the_requester_are_known_to_it() -> None:
 
     await gates(remember)
 
-    assert asked == [HERE, ANN]
+    assert asked == [Requester(ANN, HERE, is_private=False)]
 
 
 async def test_what_stands_for_nothing_asks_nobody_and_is_an_answer_for_the_model() -> None:
