@@ -39,9 +39,10 @@ class ModelService:
 
     port: int
 
-    def base(self, dialect: str, latency_s: float) -> str:
-        """What a provider is told as its address: every answer takes `latency_s`."""
-        return f"http://127.0.0.1:{self.port}/{latency_s}" + ("/v1" if dialect == "openai" else "")
+    def base(self, dialect: str, latency_s: float, *, is_plain: bool = False) -> str:
+        """What a provider is told as its address: every answer takes `latency_s`; `is_plain`: none calls a tool."""
+        way = f"{latency_s}/plain" if is_plain else f"{latency_s}"
+        return f"http://127.0.0.1:{self.port}/{way}" + ("/v1" if dialect == "openai" else "")
 
     def wait_for(self, calls: int) -> None:
         """Return when that many calls wait for their answer."""
@@ -181,7 +182,8 @@ class Connection(asyncio.Protocol):
         if path == "/state":
             self._write(self._service.take_state())
             return
-        answer = self._service.answers[path.rsplit("/", 1)[1], is_first_call(json.loads(body))]
+        calls = path.split("/")[2] != "plain" and is_first_call(json.loads(body))
+        answer = self._service.answers[path.rsplit("/", 1)[1], calls]
         self._service.in_flight += 1
         latency_s = float(path.split("/")[1])
         loop = asyncio.get_running_loop()

@@ -1,6 +1,6 @@
-"""What a turn costs, as ratios inside one run: goals P1 to P3, P10 and P11, and how long an idle bot holds a message.
+"""What a turn costs, as ratios inside one run: goals P1-P3, P5, P6, P10, P11, and the time of an idle bot.
 
-    python -m benchmarks.turns [P1 P2 P3 P10 P11 idle] [--tries 2] [--all]
+    python -m benchmarks.turns [P1 P2 P3 P5 P6 P10 P11 idle] [--tries 2] [--all] [--nanobot PYTHON]
 
 A turn is two model calls of one second and a tool between them. The store, the worker and the providers are the real
 ones; the model's service, the people and their adapter are here. Every goal is measured beside its own yardstick; one
@@ -28,7 +28,9 @@ from benchmarks.deaths import AGAIN_S, IN_FLIGHT, LONG_LATENCY_S, aftermath
 from benchmarks.deaths import LATENCY_S as DEATH_LATENCY_S
 from benchmarks.idle import idle_path
 from benchmarks.memory import peak_of, pss_kb
-from benchmarks.model_service import ModelService, model_service
+from benchmarks.model_service import WORDS, ModelService, model_service
+from benchmarks.rival import Rival
+from benchmarks.rival import measure as measure_rival
 from benchmarks.stress import stress
 from benchmarks.turn_worker import turn_worker
 from benchmarks.worker import Verdict, quantile
@@ -57,15 +59,23 @@ class Run:
     """Of the worker, a turn."""
     base_kb: int
     peak_kb: int
+    p99_s: float
+    """From before the first put until a chat's reply is pulled, of all but one in a hundred."""
 
 
 class Bench:
     """One service for all goals, a store of its own for each measurement."""
 
-    def __init__(self, folder: Path, service: ModelService) -> None:
+    def __init__(self, folder: Path, service: ModelService, nanobot: str = "") -> None:
         self._folder = folder
+        self._nanobot = nanobot
         self._service = service
         self._stores = 0
+
+    @property
+    def has_rival(self) -> bool:
+        """Whether there is a Python to compare with; P5 and P6 are left out without."""
+        return bool(self._nanobot)
 
     # --- goals, each with its yardstick
 
@@ -110,6 +120,33 @@ class Bench:
             f"{each:.0f} KB ({run.base_kb / 1024:.1f} -> {run.peak_kb / 1024:.1f} MB with {run.chats} in flight)",
             each <= 64 and run.answered == run.chats,
         )
+
+    async def cheaper(self) -> Verdict:
+        """P5. The adapter's share is that of this process, which also counts and prints."""
+        mine = time.process_time()
+        run = await self._run(FEW, "openai", is_plain=True)
+        cpu_ms = run.cpu_ms + (time.process_time() - mine) / FEW * 1000
+        other = await self._rival(FEW)
+        return Verdict(
+            "P5 CPU of a one-call turn, worker and adapter: <= 1/6 of nanobot-ai",
+            f"1/{other.cpu_ms / cpu_ms:.1f} ({cpu_ms:.1f} / {other.cpu_ms:.1f} ms; {run.answered} of {FEW} answered)",
+            other.cpu_ms >= 6 * cpu_ms and run.answered == FEW,
+        )
+
+    async def faster(self) -> Verdict:
+        """P6."""
+        run = await self._run(FEW, "openai", is_plain=True)
+        other = await self._rival(FEW)
+        ratio = other.wall_s / run.wall_s
+        return Verdict(
+            f"P6 {FEW} chats, model {LATENCY_S:.0f} s: turns/s >= 5 x nanobot-ai, p99 <= 2 x the model's time",
+            f"{ratio:.1f} x ({run.wall_s:.2f} / {other.wall_s:.2f} s); p99 {run.p99_s:.2f} s",
+            ratio >= 5 and run.p99_s <= 2 * LATENCY_S,
+        )
+
+    async def _rival(self, chats: int) -> Rival:
+        url = self._service.base("openai", LATENCY_S, is_plain=True)
+        return await asyncio.to_thread(measure_rival, self._nanobot, url, chats, WORDS[-1].strip())
 
     async def killed(self) -> Verdict:
         """P10, kill -9."""
@@ -174,23 +211,26 @@ class Bench:
 
     # --- measuring
 
-    async def _run(self, number: int, dialect: str, *, history: int = 0) -> Run:
+    async def _run(self, number: int, dialect: str, *, history: int = 0, is_plain: bool = False) -> Run:
         async with self._fresh() as (url, chats):
             who = range(number)
             if history:
                 await chats.remember(who, history)
-            with turn_worker(url, dialect, self._service.base(dialect, LATENCY_S)) as worker:
+            model_url = self._service.base(dialect, LATENCY_S, is_plain=is_plain)
+            with turn_worker(url, dialect, model_url) as worker:
                 await chats.say(range(number, number + WARM_UP))
                 await chats.replies(WARM_UP, WITHIN_S)
                 base_kb, before = pss_kb(worker.pid), psutil.Process(worker.pid).cpu_times()
                 with peak_of(worker.pid) as peak:
-                    began = time.monotonic()
+                    began, began_ns = time.monotonic(), time.monotonic_ns()
                     await chats.say(who)
                     replies = await chats.replies(number, WITHIN_S)
                     wall_s = time.monotonic() - began
                 after = psutil.Process(worker.pid).cpu_times()
         cpu_s = after.user + after.system - before.user - before.system
-        return Run(number, len(replies), wall_s, cpu_s / number * 1000, base_kb, peak.kb)
+        waits = [(at - began_ns) / 1e9 for told in replies.values() for at, _ in told]
+        p99_s = quantile(waits, 0.99) if waits else float("inf")
+        return Run(number, len(replies), wall_s, cpu_s / number * 1000, base_kb, peak.kb, p99_s)
 
     @contextmanager
     def _store(self) -> Iterator[str]:
@@ -215,11 +255,15 @@ async def measure(bench: Bench, goals: list[str], tries: int) -> list[Verdict]:
         ],
         "P2": [bench.against_stock],
         "P3": [bench.memory],
+        "P5": [bench.cheaper],
+        "P6": [bench.faster],
         "P10": [bench.killed, bench.told_to_end],
         "P11": [bench.stressed],
         "idle": [bench.idle],
     }
     verdicts: list[Verdict] = []
+    if not bench.has_rival:
+        goals = [goal for goal in goals or rows if goal not in ("P5", "P6")]
     for goal in goals or rows:
         for row in rows[goal]:
             verdicts += await _patiently(row, tries)
@@ -245,12 +289,13 @@ def show(verdict: Verdict, note: str = "") -> None:
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("goals", nargs="*", help="P1 P2 P3 P10 P11 idle; none: all of them")
+    options.add_argument("goals", nargs="*", help="P1 P2 P3 P5 P6 P10 P11 idle; none: all of them")
     options.add_argument("--tries", type=int, default=2)
+    options.add_argument("--nanobot", default="", help="a Python that has nanobot-ai, for P5 and P6")
     options.add_argument("--all", action="store_true", help="the goals of benchmarks/worker.py too")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder, model_service() as service:
-        verdicts = asyncio.run(measure(Bench(Path(folder), service), given.goals, given.tries))
+        verdicts = asyncio.run(measure(Bench(Path(folder), service, given.nanobot), given.goals, given.tries))
     if given.all:
         with tempfile.TemporaryDirectory() as folder, start_store(Path(folder)) as store:
             for verdict in worker_goals.measure(store.url, rounds=300, jobs=1000):
