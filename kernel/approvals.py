@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from kernel.changes import Changes, noticed
-from kernel.chat import ButtonPress, Choice, ConversationId, Look, Prompt, PromptClosed
+from kernel.chat import ButtonPress, Choice, ConversationId, Look, Prompt
 from kernel.errors import BadRecord
+from kernel.open_cards import WAITS, ended
 from kernel.ports import Alarm, PromptRecord
-from kernel.session import Denied, GateState, ModelReplied, Session, SessionEvent, Turn, Voted
+from kernel.session import GateState, Session, Turn
+from kernel.session_events import Denied, ModelReplied, SessionEvent, Voted
 from kernel.texts import say, verbatim
 from kernel.tools import ToolRegistry
 
-WAITS = timedelta(hours=72)
-"""How long a card waits for a decision."""
 KIND = "approval"
 
 
@@ -90,7 +90,7 @@ def on_press(record: PromptRecord, press: ButtonPress, session: Session) -> tupl
         case _:
             return None, noticed(press, "press.unknown", card.language)
     text = say(key, card.language, what=verbatim(card.what), name=verbatim(press.sender.name))
-    return event, _ended(record, text) + noticed(press, "press.noted", card.language)
+    return event, ended(record, text) + noticed(press, "press.noted", card.language)
 
 
 def closed(record: PromptRecord) -> Changes:
@@ -99,7 +99,7 @@ def closed(record: PromptRecord) -> Changes:
     Raises BadRecord when the record cannot be read.
     """
     card = read(record)
-    return _ended(record, say("ask.closed", card.language, what=verbatim(card.what)))
+    return ended(record, say("ask.closed", card.language, what=verbatim(card.what)))
 
 
 def _asks(turn: Turn, card: Card, token: str) -> bool:
@@ -108,16 +108,4 @@ def _asks(turn: Turn, card: Card, token: str) -> bool:
         gate.state is GateState.ASKED and gate.token == token and gate.digest == card.digest
         for gate in turn.gates
         if gate.call.id == card.call
-    )
-
-
-def _ended(record: PromptRecord, text: str) -> Changes:
-    end = PromptClosed(record.conversation, record.token, text)
-    return Changes(outbound=(end,), alarms=(Alarm(record.token, None),))
-
-
-def asking(session: Session) -> frozenset[str]:
-    """The tokens of the cards that are open in the session."""
-    return frozenset(
-        gate.token for turn in session.turns for gate in turn.gates if gate.state is GateState.ASKED and gate.token
     )

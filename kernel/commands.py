@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import assert_never
@@ -14,7 +15,8 @@ from kernel.memories import shelf_of
 from kernel.ports import Shelf
 from kernel.reminders.desk import Desk, Stored
 from kernel.reminders.listing import listing
-from kernel.session import Broken, Ending, Session, SessionEvent
+from kernel.session import Ending, Session
+from kernel.session_events import Broken, SessionEvent
 from kernel.texts import say, verbatim
 from kernel.usage import Overview, overview
 
@@ -32,11 +34,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What `/memory` and `/usage` were looked up for them; the other commands need nothing of it."""
+    """What some commands were looked up for them; the others need nothing of it."""
 
     shelf: Shelf | None = None
     memories: tuple[str, ...] = ()
     usage: Overview = field(default_factory=Overview)
+    written: Mapping[str, str] = field(default_factory=dict)
+    """By turn, what people have seen of the answer that is being written."""
 
 
 def answer(
@@ -50,8 +54,10 @@ def answer(
         case Command.NEW:
             return Answer(desk.reply(say("new.done", desk.language)), _break_all(session), new_history=True)
         case Command.STOP:
-            going = _break_all(session)
-            return Answer(desk.reply(say("stop.done" if going else "stop.idle", desk.language)), going)
+            going = _break_all(session, looked.written)
+            said = say("stop.done" if going else "stop.idle", desk.language)
+            # What was received stays, and this is its end.
+            return Answer(desk.reply("\n\n".join([*looked.written.values(), said])), going)
         case Command.STATUS:
             return _say(desk, _status(session), reminders=str(sum(due is not None for _, due in stored)))
         case Command.REMINDERS:
@@ -67,8 +73,11 @@ def answer(
             assert_never(command)
 
 
-def _break_all(session: Session) -> tuple[SessionEvent, ...]:
-    return tuple(Broken(turn.id, Ending.STOPPED) for turn in session.turns if turn.ending is None)
+def _break_all(session: Session, written: Mapping[str, str] | None = None) -> tuple[SessionEvent, ...]:
+    said = written or {}
+    return tuple(
+        Broken(turn.id, Ending.STOPPED, said.get(turn.id, "")) for turn in session.turns if turn.ending is None
+    )
 
 
 def _status(session: Session) -> str:

@@ -8,9 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from kernel.messages import Image, Message, ModelRequest, Opaque, Part, Role, Text, ToolCall, ToolResult
+from kernel.context import without_thinking
+from kernel.messages import (
+    QUOTED,
+    Image,
+    Message,
+    ModelRequest,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+    by_program,
+    is_by_program,
+)
+from kernel.prompts import is_facts
 
 KEPT = 20
 """So many of the newest messages stay as they are; a few more, so that no call is cut from its result."""
@@ -22,7 +37,7 @@ _MAX_IMPORTANT_CHARS = 300
 _IMAGE_TOKENS = 1_600
 _MESSAGE_TOKENS = 8
 
-_HEAD = "[Written by the program: what was said here before, in short]"
+_HEAD = by_program("what was said here before, in short")
 _IMPORTANT_HEAD = "Called important, word for word:"
 _FACTS_HEAD = "As the program knows it now:"
 _NOTED = "Noted."
@@ -30,7 +45,6 @@ _MARKED = re.compile(
     r"重要|记住|記住|别忘|別忘|牢记|牢記|务必|務必|切记|切記|\bimportant\b|\bremember\b|don't forget|keep in mind",
     re.IGNORECASE,
 )
-_OURS = re.compile(r"^\[(?:Written by the program|\d{4}-\d\d-\d\d )")
 _SYSTEM = """\
 You write the summary of a conversation between people and an assistant, for the assistant itself: it will read your
 summary instead of the conversation. Write in the language of the conversation: who the people are and what they want;
@@ -91,12 +105,17 @@ def compacted(words: str, taken: Cut, facts: Sequence[str]) -> tuple[Message, ..
     Thinking kept so far is bound to what is gone, and goes.
     """
     marked = [f"- {line}" for line in important(taken.old)]
-    known = [f"- {fact}" for fact in facts]
-    parts = [_HEAD, words.strip()[:MAX_SUMMARY_CHARS]]
+    known = [f"- {' '.join(fact.split())}" for fact in facts]
+    parts = [_HEAD, _without_heads(words).strip()[:MAX_SUMMARY_CHARS]]
     parts += ["\n".join([_IMPORTANT_HEAD, *marked])] if marked else []
     parts += ["\n".join([_FACTS_HEAD, *known])] if known else []
     begin = (Message(Role.USER, (Text("\n\n".join(parts)),)), Message(Role.ASSISTANT, (Text(_NOTED),)))
-    return begin + tuple(message for each in taken.kept if (message := _without_thinking(each)).parts)
+    return begin + without_thinking(taken.kept)
+
+
+def _without_heads(words: str) -> str:
+    """A model that has read an earlier summary may copy our headings; what stands below one is ours alone."""
+    return "\n".join(line for line in words.splitlines() if line.strip() not in (_IMPORTANT_HEAD, _FACTS_HEAD))
 
 
 def important(messages: Sequence[Message]) -> tuple[str, ...]:
@@ -114,8 +133,19 @@ def _important_in(text: str) -> Iterator[str]:
     if text.startswith(_HEAD):
         _, _, kept = text.partition(f"\n\n{_IMPORTANT_HEAD}\n")
         yield from (line[2:] for line in kept.split("\n\n")[0].split("\n") if line.startswith("- "))
-    elif not _OURS.match(text) and _MARKED.search(text):
-        yield " ".join(text.split())[:_MAX_IMPORTANT_CHARS]
+    elif not (is_by_program(text) or is_facts(text) or text.startswith(QUOTED)):
+        yield from _around_marks(" ".join(text.split()))
+
+
+def _around_marks(words: str) -> Iterator[str]:
+    """The words; of long ones what stands around each mark."""
+    until = 0
+    for mark in _MARKED.finditer(words):
+        if mark.start() < until:
+            continue
+        start = max(until, min(mark.start() - _MAX_IMPORTANT_CHARS // 3, len(words) - _MAX_IMPORTANT_CHARS), 0)
+        until = start + _MAX_IMPORTANT_CHARS
+        yield words[start:until]
 
 
 def _told(message: Message) -> str:
@@ -136,10 +166,6 @@ def _told_part(part: Part, speaker: str) -> str:
             return f"{speaker} showed a picture."
         case Opaque():
             return ""
-
-
-def _without_thinking(message: Message) -> Message:
-    return replace(message, parts=tuple(part for part in message.parts if not isinstance(part, Opaque)))
 
 
 def _tokens_of(message: Message) -> int:

@@ -28,7 +28,7 @@ from kernel.errors import BadSettings
 from kernel.messages import Effort
 from kernel.readers import Plain
 from kernel.settings import (
-    Access,
+    AccessRule,
     BotSettings,
     CommonSettings,
     Language,
@@ -44,7 +44,7 @@ from kernel.settings import (
 )
 
 __all__ = [
-    "Access",
+    "AccessRule",
     "BotSettings",
     "CommonSettings",
     "Given",
@@ -114,7 +114,7 @@ _SETTINGS = (
     _ours("listen", readers.listen_address),
     _ours("allow", readers.platform_ids),
     _ours("owners", readers.platform_ids),
-    _ours("access", readers.one_of(Access)),
+    _ours("access", readers.one_of(AccessRule)),
     _ours("model", readers.models),
     _service("ANTHROPIC_API_KEY", readers.secret, secret=True),
     _service("ANTHROPIC_BASE_URL", readers.url),
@@ -342,8 +342,8 @@ def _plain(path: Path, name: str, value: object) -> Plain:
 
 
 def _is_stricter(written: str, value: Plain, than: Plain) -> bool:
-    order = list(Access)
-    read_access = readers.one_of(Access)
+    order = list(AccessRule)
+    read_access = readers.one_of(AccessRule)
     return order.index(read_access(written, value)) < order.index(read_access("ZCLAW_ACCESS", than))
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kernel.messages import Message, Opaque
-from kernel.session import FORGOTTEN, Frame, Session, Turn
+from kernel.messages import Image, Message, Opaque, Part, Text, ToolCall, ToolResult
+from kernel.session import FORGOTTEN, Ending, Frame, Session, Turn
 
 MOST_PAST = 200
 """How many messages of the past a request shows when the operator says nothing else."""
 _CUT_BY = 50
 """A longer past loses its oldest messages so many at once, or half of a shorter limit: between two cuts its beginning,
 and the cache, stay."""
+SHORT_CHARS = 2_000
+"""Of each result, and of other words, where the whole did not fit."""
 
 
 def request_messages(
@@ -30,7 +32,7 @@ def request_messages(
     start = -(-surplus // cut_by) * cut_by
     thinking_from = turn.base if start else turn.thinking_from
     past = [
-        message if first + number >= thinking_from else _without_thinking(message)
+        message if first + number >= thinking_from else message.without_thinking
         for number, message in enumerate(history[: max(0, turn.base - first)])
         if first + number >= start
     ]
@@ -64,7 +66,8 @@ def harvest(session: Session) -> Harvest:
     """Take the finished turns out: the messages of their root frames are history from now on.
 
     A turn that waited while others finished stands behind them now, and one that began before the prefix changed was
-    asked under another: thinking kept so far is bound to what the next turn will not show, and goes.
+    asked under another: thinking kept so far is bound to what the next turn will not show, and goes. One that was more
+    than the model can read leaves only the beginnings of its words, or no later one could be read either.
     """
     finished = tuple(turn for turn in session.turns if turn.is_finished)
     if not finished:
@@ -74,8 +77,9 @@ def harvest(session: Session) -> Harvest:
     for turn in finished:
         if turn.base == FORGOTTEN:
             continue
-        is_bound = turn.base == length and turn.frames[0].prefix == session.prefix
-        history.extend(turn.frames[0].messages)
+        is_unread = turn.ending is Ending.WINDOW
+        is_bound = not is_unread and turn.base == length and turn.frames[0].prefix == session.prefix
+        history.extend(_beginnings(turn.frames[0].messages) if is_unread else turn.frames[0].messages)
         length = session.history_length + len(history)
         thinking_from = thinking_from if is_bound else length
     rest = tuple(turn for turn in session.turns if not turn.is_finished)
@@ -85,9 +89,32 @@ def harvest(session: Session) -> Harvest:
 
 def without_thinking(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The messages without anything that a provider wants back unread; one that held nothing else goes."""
-    return tuple(bare for message in messages if (bare := _without_thinking(message)).parts)
+    return tuple(bare for message in messages if (bare := message.without_thinking).parts)
 
 
-def _without_thinking(message: Message) -> Message:
-    kept = tuple(part for part in message.parts if not isinstance(part, Opaque))
-    return message if len(kept) == len(message.parts) else replace(message, parts=kept)
+def with_short_results(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages with at most `SHORT_CHARS` of each result, and without arguments that are longer."""
+    return tuple(
+        replace(message, parts=tuple(part if isinstance(part, Text) else _shortened(part) for part in message.parts))
+        for message in messages
+    )
+
+
+def _beginnings(messages: Sequence[Message]) -> tuple[Message, ...]:
+    short = (
+        replace(
+            message, parts=tuple(_shortened(part) for part in message.parts if not isinstance(part, Image | Opaque))
+        )
+        for message in messages
+    )
+    return tuple(message for message in short if message.parts)
+
+
+def _shortened(part: Part) -> Part:
+    match part:
+        case Text(text) | ToolResult(text=text) if len(text) > SHORT_CHARS:
+            return replace(part, text=f"{text[:SHORT_CHARS]}\n[… {len(text) - SHORT_CHARS} characters left out …]")
+        case ToolCall(arguments=arguments) if len(arguments) > SHORT_CHARS:
+            return replace(part, arguments="{}")
+        case _:
+            return part

@@ -4,17 +4,26 @@ ZclawError
 ├── PersonError        the person: kind words in their language, shown in the chat
 │   └── BadSchedule        a rule that can never fire or cannot be read
 ├── ModelError         the model: a ToolResult marked as error, with what to try
-│   └── BadArguments       arguments that do not fit the tool's schema
+│   ├── BadArguments       arguments that do not fit the tool's schema
+│   ├── AddressRefused     an address that must not be asked
+│   └── AnswerRefused      an answer from outside that cannot be read
 ├── OperatorError      the operator: one log line or one line on the terminal, never shown in a chat
 │   ├── BadSettings        a setting is wrong; the line says what to change (exit 2)
 │   ├── StoreUnfit         Redis is there but would lose or evict what we promise to keep
 │   │   └── StoreRefuses       Redis does not let us in
 │   ├── BadRecord          a stored record that this version cannot read
-│   └── ProviderRefused    the model's service will refuse this again: key, model name, request
+│   ├── ProviderRefused    the model's service will refuse this again: key, model name, request
+│   └── CannotStart        a program that cannot be started
 └── RetryError         nobody: try again
     ├── RetryLater         after a pause that is known (`after`)
     ├── LeaseLost          someone else works for this conversation now: drop everything, write nothing
-    └── ProviderFailed     the model's service failed in a way that passes
+    ├── ProviderFailed     the model's service failed in a way that passes
+    ├── NoAnswer           the other side could not be reached; it may have acted all the same
+    └── ChildLost          a program was broken off; what it did until then stays done
+
+Other places add leaves of their own, for those who call them: `BeyondCalendar` below BadSchedule, `Refusal` and
+`TooLong` below ProviderRefused, what an adapter raises (`bots.adapter`), and what keeps an installation from starting
+(`zclaw.store`, `zclaw.locks`).
 """
 
 from __future__ import annotations
@@ -47,6 +56,14 @@ class BadArguments(ModelError):
     """The arguments do not fit the tool's schema; the message says where and what was expected."""
 
 
+class AddressRefused(ModelError):
+    """The address must not be asked: malformed, not http(s), or not public. Asking it again gives the same."""
+
+
+class AnswerRefused(ModelError):
+    """The other side cannot be read: unknown host, bad certificate, too many redirects, damaged content."""
+
+
 class OperatorError(ZclawError):
     """The operator must act; the message is one line, without secrets, and says what to change."""
 
@@ -69,6 +86,10 @@ class BadRecord(OperatorError):
 
 class ProviderRefused(OperatorError):
     """The model's service refuses and will refuse again (wrong key, unknown model, malformed request)."""
+
+
+class CannotStart(OperatorError):
+    """The program cannot be started: there is none of that name, no such folder, or no room for one more."""
 
 
 class RetryError(ZclawError):
@@ -96,6 +117,17 @@ class ProviderFailed(RetryError):
     def __init__(self, why: str, after: timedelta | None = None) -> None:
         super().__init__(why)
         self.after = after
+
+
+class NoAnswer(RetryError):
+    """The other side could not be reached, was too slow or broke off; another try later may help.
+
+    It may have acted all the same: only what is safe to repeat may be repeated unasked.
+    """
+
+
+class ChildLost(RetryError):
+    """The child was broken off because its guard ended; what it did until then stays done."""
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -9,7 +9,8 @@ instead of a decision, a break, a new holder) is done in `kernel.transitions`, w
     ASKED     Voted, the last vote needed        READY      digest matches, a voter counts once
     ASKED     Denied                             DENIED     the model reads why
     ASKED ?   Worded                             ANSWERED   a question; with the person's words
-    ASKED ?   Spoken by the requester            ANSWERED   a question; their message is the answer
+    ASKED ?   Spoken by the requester            ANSWERED   a question; their words are the answer, what they quote or
+                                                            show follows the results
     ASKED     Spoken by the requester            DENIED     and with it every call not yet answered; the message is
                                                             the reason, and follows the results
     READY     Asked                              ASKED      an INTERACTIVE call whose turn has come
@@ -27,18 +28,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kernel.messages import Concurrency, ToolResult
-from kernel.session import (
-    Asked,
-    Claimed,
-    Denied,
-    Gate,
-    GateState,
-    Returned,
-    Turn,
-    Voted,
-    Worded,
-    can_start,
-)
+from kernel.session import Gate, GateState, Turn, can_start
+from kernel.session_events import Asked, Claimed, Denied, Returned, Voted, Worded
 
 GateEvent = Asked | Voted | Denied | Worded | Claimed | Returned
 
@@ -76,3 +67,9 @@ def next_gate(turn: Turn, gates: tuple[Gate, ...], gate: Gate, event: GateEvent)
 def answered(gate: Gate, state: GateState, words: str, *, is_error: bool = False) -> Gate:
     """The gate with `words` as the result that the model reads."""
     return replace(gate, state=state, result=ToolResult(gate.call.id, words, is_error))
+
+
+def is_last_look(gate: Gate, gates: tuple[Gate, ...]) -> bool:
+    """Whether the time of the call counts: looks side by side take as long as the last of them, all else its own."""
+    looks = [each for each in gates if each.concurrency is Concurrency.READ_ONLY]
+    return gate.concurrency is not Concurrency.READ_ONLY or all(each.is_answered for each in looks)

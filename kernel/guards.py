@@ -19,8 +19,7 @@ def is_circling(frame: Frame) -> bool:
     newest = list(_answers(frame.messages))[-IN_A_ROW:]
     if len(newest) < IN_A_ROW:
         return False
-    failures = {(call.name, result.text) for call, result in newest if result.is_error}
-    if all(result.is_error for _, result in newest) and len(failures) == 1:
+    if all(result.is_error for _, result in newest) and len({(call.name, result.text) for call, result in newest}) == 1:
         return True
     return len({(call.name, _same(call.arguments), result.text) for call, result in newest}) == 1
 

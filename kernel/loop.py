@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -10,26 +9,25 @@ from typing import assert_never
 
 from kernel.errors import ModelError
 from kernel.guards import is_circling
-from kernel.messages import Concurrency, Message, ModelReply, Part, Role, Stop, Text, ToolCall, ToolResult
-from kernel.outside import QUOTED, has_read_others
-from kernel.prompts import prefix_digest
-from kernel.session import (
-    Asked,
-    Broken,
-    Calling,
-    Claimed,
-    Closing,
-    Ending,
-    Gate,
-    GateState,
-    Mode,
-    ModelReplied,
-    Opened,
-    Session,
-    Turn,
-    can_start,
+from kernel.messages import (
+    QUOTED,
+    Concurrency,
+    Message,
+    ModelReply,
+    Part,
+    Role,
+    Stop,
+    Text,
+    ToolCall,
+    ToolResult,
+    by_program,
+    is_by_program,
 )
-from kernel.tools import Approval, Opening, ToolRegistry
+from kernel.outside import has_read_others
+from kernel.prompts import is_facts, prefix_digest
+from kernel.session import Ending, Gate, GateState, Mode, Session, Turn, can_start
+from kernel.session_events import Asked, Broken, Calling, Claimed, Closing, ModelReplied, Opened
+from kernel.tools import Approval, Opening, ToolRegistry, capped
 from kernel.transitions import apply
 
 
@@ -50,21 +48,20 @@ class Limits:
     """False: the chat has used up what it may for the day, and the model is not asked again."""
 
 
+MAX_CALLS = 32
+"""Of one message; what a model asks for beyond that is not run. Each is an effect, and may be a card."""
+MAX_ARGUMENTS_CHARS = 2_000_000
+"""Of one call: the largest file that a tool writes at once, with every sign of it escaped."""
 _LAST_WORDS = 5
 """Model calls over a limit, for the last words of every frame and the pauses of a provider."""
-_NO_MORE = (
-    "[Written by the program: this request has used up its steps, and tools are closed now. Tell the person what you "
-    "found, what is done and what is not.]"
+_NO_MORE = by_program(
+    "this request has used up its steps, and tools are closed now. Tell the person what you found, what is done and "
+    "what is not."
 )
-_CIRCLING = (
-    "[Written by the program: the last calls came to the same three times, and tools are closed now. Tell the person "
-    "what you found, what did not work and what they could do.]"
+_CIRCLING = by_program(
+    "the last calls came to the same three times, and tools are closed now. Tell the person what you found, what did "
+    "not work and what they could do."
 )
-
-
-_OUR_WORDS = "[Written by the program"
-_NOBODYS_WORDS = re.compile(rf"{re.escape(QUOTED)}|\[\d{{4}}-\d\d-\d\d ")
-"""A quote, or the facts that open a message: what the person wrote themselves would stand behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +202,8 @@ def read_reply(
             is_cut=is_cut and call is calls[-1],
             is_wary=is_wary,
         )
-        for call in calls
-    )
+        for call in calls[:MAX_CALLS]
+    ) + tuple(_unrun(call, f"Not run: one message may have {MAX_CALLS} calls.") for call in calls[MAX_CALLS:])
     return ModelReplied(turn.id, effect, message, gates, is_pause=reply.stop is Stop.PAUSE, ending=_ending(reply))
 
 
@@ -237,8 +234,7 @@ def gate_of(
             raise ModelError("Not run: the reply ended inside the arguments. Send the call again, shorter.")
         bound = registry.bind(call)
     except ModelError as error:
-        result = ToolResult(call.id, str(error), is_error=True)
-        return Gate(call, Concurrency.READ_ONLY, GateState.ANSWERED, result=result)
+        return _unrun(call, str(error))
     match bound.approval:
         case Approval.WARY if is_wary:
             return Gate(call, bound.concurrency, GateState.ASKED, digest=bound.digest, token=new_token())
@@ -251,6 +247,11 @@ def gate_of(
             assert_never(bound.approval)
 
 
+def _unrun(call: ToolCall, why: str) -> Gate:
+    result = ToolResult(call.id, capped(why), is_error=True)
+    return Gate(call, Concurrency.READ_ONLY, GateState.ANSWERED, result=result)
+
+
 def _newest_words(turn: Turn) -> str:
     """What the person said last in the turn; empty when that was a picture or somebody else's words."""
     texts = [
@@ -258,9 +259,11 @@ def _newest_words(turn: Turn) -> str:
         for message in turn.frames[0].messages
         if message.role is Role.USER
         for part in message.parts
-        if isinstance(part, Text) and not part.text.startswith(_OUR_WORDS)
+        if isinstance(part, Text) and not is_by_program(part.text)
     ]
-    return texts[-1] if texts and not _NOBODYS_WORDS.match(texts[-1]) else ""
+    if not texts or texts[-1].startswith(QUOTED) or is_facts(texts[-1]):
+        return ""  # Behind a quote or the block of facts would stand what the person wrote themselves.
+    return texts[-1]
 
 
 def _taken_ids(turn: Turn) -> set[str]:
@@ -270,15 +273,23 @@ def _taken_ids(turn: Turn) -> set[str]:
 
 
 def _with_distinct_calls(message: Message, taken: set[str]) -> Message:
-    """Some services repeat call ids or leave them out; results are matched by id, so ours are distinct in a turn."""
+    """Some services repeat call ids or leave them out; results are matched by id, so ours are distinct in a turn.
+
+    Arguments without end count as cut off, and are not kept: every later request would hold them.
+    """
     parts: list[Part] = []
+    taken, numbers = {*taken}, dict[str, int]()
     for part in message.parts:
         if isinstance(part, ToolCall):
-            number, call_id = 1, part.id or "call"
+            given = call_id = part.id or "call"
+            number = numbers.get(given, 1)
             while call_id in taken:
                 number += 1
-                call_id = f"{part.id or 'call'}-{number}"
-            taken = taken | {call_id}
+                call_id = f"{given}-{number}"
+            numbers[given] = number
+            taken.add(call_id)
+            if len(part.arguments) > MAX_ARGUMENTS_CHARS:
+                part = replace(part, arguments="{}", is_cut=True)  # noqa: PLW2901 — the same call from here on
             parts.append(part if call_id == part.id else replace(part, id=call_id))
         else:
             parts.append(part)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 JsonValue = None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
@@ -92,6 +92,29 @@ class Message:
     def may_begin(self) -> bool:
         """A past may begin here: words of a person, which answer no call."""
         return self.role is Role.USER and not any(isinstance(part, ToolResult) for part in self.parts)
+
+    @property
+    def without_thinking(self) -> Message:
+        """The same without its `Opaque` parts; itself when it has none."""
+        kept = tuple(part for part in self.parts if not isinstance(part, Opaque))
+        return self if len(kept) == len(self.parts) else replace(self, parts=kept)
+
+
+_PROGRAM = "[Written by the program"
+
+
+def by_program(words: str) -> str:
+    """`words` to the model that no person said, marked as such."""
+    return f"{_PROGRAM}: {words}]"
+
+
+def is_by_program(text: str) -> bool:
+    """Whether `text` is what `by_program` gives, or begins with it."""
+    return text.startswith(_PROGRAM)
+
+
+QUOTED = "[quoted, not said by the person]"
+"""What a part of a person's message begins with that somebody else wrote."""
 
 
 class Concurrency(Enum):

@@ -6,12 +6,9 @@ would last (a reminder) waits for a person (`Approval.WARY`).
 
 from __future__ import annotations
 
-from kernel.messages import Image, Part, Role, Text, ToolCall
+from kernel.messages import QUOTED, Image, Part, Role, Text, ToolCall
 from kernel.session import Turn
 from kernel.tools import ToolRegistry
-
-QUOTED = "[quoted, not said by the person]"
-"""What a part of a person's message begins with that somebody else wrote."""
 
 
 def has_read_others(turn: Turn, registry: ToolRegistry) -> bool:

@@ -46,6 +46,11 @@ def system_prompt(persona: str = "") -> str:
     return SYSTEM + _PERSONA.format(persona=inside) if inside else SYSTEM
 
 
+def is_facts(text: str) -> bool:
+    """Whether `text` is the block of facts that opens a person's message."""
+    return _BLOCK.match(text) is not None
+
+
 def prefix_digest(system: str, tools: Sequence[ToolWords]) -> str:
     """What binds a frame to its system prompt and tool list; equal for equal ones, in every process."""
     content = json.dumps([system, [[tool.name, tool.description, tool.schema] for tool in tools]], ensure_ascii=False)
@@ -85,7 +90,7 @@ def memory_lines_in(messages: Sequence[Message]) -> tuple[str, ...]:
         if message.role is not Role.USER:
             continue
         for part in reversed(message.parts):
-            if isinstance(part, Text) and _REMEMBERED in part.text and _BLOCK.match(part.text):
+            if isinstance(part, Text) and _REMEMBERED in part.text and is_facts(part.text):
                 lines = part.text.removesuffix("]").split("\n")
                 if found := tuple(line for line in lines if line.startswith(_REMEMBERED)):
                     return found

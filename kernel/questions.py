@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from kernel.changes import Changes, noticed
-from kernel.chat import ButtonPress, Choice, ConversationId, Prompt, PromptClosed
+from kernel.chat import ButtonPress, Choice, ConversationId, Prompt
 from kernel.errors import BadRecord, ModelError
+from kernel.open_cards import WAITS, ended
 from kernel.ports import Alarm, PromptRecord
-from kernel.session import Gate, GateState, Session, SessionEvent, Turn, Worded
+from kernel.session import Gate, GateState, Session, Turn
+from kernel.session_events import SessionEvent, Worded
 from kernel.texts import say, verbatim
 from kernel.tools import ToolRegistry
 
-WAITS = timedelta(hours=72)
-"""How long a question waits for an answer."""
 KIND = "question"
 
 
@@ -96,7 +96,7 @@ def on_press(record: PromptRecord, press: ButtonPress, session: Session) -> tupl
         return None, noticed(press, "press.unknown", card.language)
     answer = card.choices[int(press.choice)]
     text = say("question.answered", card.language, question=card.question, answer=verbatim(answer))
-    return Worded(card.turn, card.call, answer), _ended(record, text) + noticed(press, "press.noted", card.language)
+    return Worded(card.turn, card.call, answer), ended(record, text) + noticed(press, "press.noted", card.language)
 
 
 def closed(record: PromptRecord) -> Changes:
@@ -104,9 +104,4 @@ def closed(record: PromptRecord) -> Changes:
 
     Raises BadRecord when the record cannot be read.
     """
-    return _ended(record, read(record).question)
-
-
-def _ended(record: PromptRecord, text: str) -> Changes:
-    end = PromptClosed(record.conversation, record.token, text)
-    return Changes(outbound=(end,), alarms=(Alarm(record.token, None),))
+    return ended(record, read(record).question)

@@ -17,8 +17,8 @@ from kernel.access import Access
 from kernel.changes import Changes, noticed
 from kernel.chat import ButtonPress, Command, ConversationId, Expired, Inbound, Sender, UserMessage, command_of
 from kernel.errors import BadRecord
-from kernel.messages import Image, Message, Part, Text
-from kernel.outside import QUOTED
+from kernel.messages import QUOTED, Image, Message, Part, Text
+from kernel.open_cards import open_cards
 from kernel.ports import Memories, People, PromptRecord, Prompts, Spendings, Triggers
 from kernel.prompts import facts, memory_lines, memory_lines_in
 from kernel.reminders import cards
@@ -29,7 +29,8 @@ from kernel.reminders.pressing import on_press
 from kernel.schedule.parse import parse
 from kernel.schedule.reading import moment
 from kernel.schedule.values import CREATE_FROM, ScheduleIntent
-from kernel.session import Denied, Mode, Session, SessionEvent, Spoken
+from kernel.session import Mode, Session
+from kernel.session_events import Denied, SessionEvent, Spoken
 from kernel.texts import LANGUAGES, language_of, say, written_in
 from kernel.transitions import apply
 
@@ -103,16 +104,18 @@ class Reception:
         now: datetime,
         seen: Sequence[Message] = (),
         opens: datetime | None = None,
+        written: Callable[[str], str] = lambda _: "",
     ) -> Reaction | None:
         """What `inbound` does; None when it must stay in the inbox for now.
 
         Only words for the model ever stay: while `may_speak` is False, or the session cannot take them yet. `seen` is
-        what the model reads before them; with `opens` it may not be asked before that instant.
+        what the model reads before them; with `opens` it may not be asked before that instant. `written` gives what
+        people have seen of the answer that a turn is writing.
         """
         match inbound:
             case UserMessage():
                 desk = await self._desk(inbound.sender, inbound, now)
-                done = await self._at_the_desk(inbound, session, desk, opens)
+                done = await self._at_the_desk(inbound, session, desk, opens, written)
                 if done is not None or not may_speak:
                     return done
                 return await self._speech(inbound, session, desk, notes, seen)
@@ -124,16 +127,21 @@ class Reception:
                 assert_never(inbound)
 
     async def _at_the_desk(
-        self, message: UserMessage, session: Session, desk: Desk, opens: datetime | None
+        self,
+        message: UserMessage,
+        session: Session,
+        desk: Desk,
+        opens: datetime | None,
+        written: Callable[[str], str],
     ) -> Reaction | None:
         """What needs no model; None for words that are for it."""
         if _COMMAND.match(message.text):
-            return await self._command(message, session, desk)
+            return await self._command(message, session, desk, written)
         intent = _intent(message, desk)
         if intent is not None:
             stored = await self._triggers.list(session.conversation)
             if intent.manage is not None:
-                return Reaction(session, manage(intent.manage, message.text, desk, stored))
+                return Reaction(session, manage(intent, desk, stored))
             return Reaction(session, create(intent, desk, stored))
         if not self._manners.has_model:
             return Reaction(session, desk.reply(say("model.absent", desk.language)))
@@ -141,12 +149,19 @@ class Reception:
             return Reaction(session, desk.reply(closed_until(opens, desk.zone, desk.language, desk.now)))
         return None
 
-    async def _command(self, message: UserMessage, session: Session, desk: Desk) -> Reaction:
+    async def _command(
+        self, message: UserMessage, session: Session, desk: Desk, written: Callable[[str], str]
+    ) -> Reaction:
         known = command_of(message.text)
         if known is None:
             return Reaction(session, desk.reply(say("command.unknown", desk.language)))
         stored = await self._triggers.list(session.conversation)
-        answer = commands.answer(*known, session, desk, stored, await self._looked(known[0], message, desk))
+        if known[0] is Command.STOP:
+            seen = {turn.id: words for turn in session.turns if turn.ending is None and (words := written(turn.id))}
+            looked = commands.Looked(written=seen)
+        else:
+            looked = await self._looked(known[0], message, desk)
+        answer = commands.answer(*known, session, desk, stored, looked)
         if answer.zone is not None:
             await self._people.set_zone(session.conversation, answer.zone)
         after, changes = await self._apply(session, answer.events)
@@ -260,7 +275,7 @@ class Reception:
     async def closings(self, before: Session, after: Session) -> Changes:
         """The end of every card that was open before and is not any more, and that no press has closed."""
         changes = Changes()
-        for token in sorted(approvals.asking(before) - approvals.asking(after)):
+        for token in sorted(open_cards(before) - open_cards(after)):
             record = await self._record(token)
             if record is not None and record.is_open:
                 changes += _closed(record)

@@ -19,7 +19,8 @@ from kernel.gates import answered
 from kernel.loop import gate_of
 from kernel.messages import Concurrency
 from kernel.outside import has_read_others
-from kernel.session import Gate, GateState, ModelReplied, Turn
+from kernel.session import Gate, GateState, Turn
+from kernel.session_events import ModelReplied
 from kernel.tools import Requester, ToolRegistry
 
 log = structlog.get_logger()

@@ -1,6 +1,7 @@
-"""One conversation's state: its turns, the frames of each, the gates of open calls; and what can happen to it.
+"""One conversation's state: its turns, the frames of each, the gates of open calls.
 
-Values only. How events change the state is `kernel.transitions.apply`; what happens next is `kernel.loop.advance`.
+Values only. What can happen to it stands in `kernel.session_events`; how that changes it is
+`kernel.transitions.apply`; what happens next is `kernel.loop.advance`.
 
 A turn is a stack of frames. The root frame is the turn itself; a call may start a sub-frame, and is answered when
 that frame is done. A frame is *open* while its last assistant message has calls that are not all answered; each such
@@ -72,6 +73,8 @@ class Open:
 
     message: Message
     gates: tuple[Gate, ...]
+    behind: tuple[Part, ...] = ()
+    """What the person showed or quoted beside an answer in words: it follows the results."""
 
 
 class Mode(Enum):
@@ -250,160 +253,3 @@ def can_start(gates: tuple[Gate, ...], gate: Gate) -> bool:
 def can_move(gates: tuple[Gate, ...], gate: Gate) -> bool:
     """Whether work on `gate` can go on without a person: it may start, is claimed, or its frame runs."""
     return gate.state in (GateState.CLAIMED, GateState.OPENED) or can_start(gates, gate)
-
-
-@dataclass(frozen=True, slots=True)
-class Spoken:
-    """`person` wrote `parts`. `turn` is the id for the turn that this opens, if it opens one."""
-
-    turn: str
-    person: str
-    parts: tuple[Part, ...]
-    prefix: str = ""
-    mode: Mode = Mode.WORK
-    """How a turn that this opens begins."""
-    is_private: bool = False
-    """Nobody else reads what is said here."""
-
-
-@dataclass(frozen=True, slots=True)
-class Closing:
-    """The top frame gets no more tools: `why` is what the model reads before its last words."""
-
-    turn: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Calling:
-    """The model is about to be asked for the `effect`-th time in this turn."""
-
-    turn: str
-    effect: int
-
-
-@dataclass(frozen=True, slots=True)
-class ModelReplied:
-    """The whole reply; `gates` has one gate for each of its calls, in order.
-
-    `is_pause`: the provider goes on when it gets the reply back. `ending` is how the turn ends if this was its last.
-    """
-
-    turn: str
-    effect: int
-    message: Message
-    gates: tuple[Gate, ...] = ()
-    is_pause: bool = False
-    ending: Ending = Ending.ANSWERED
-    took_ms: int = 0
-    tokens: int = 0
-    micro_dollars: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A card with a question went out under `token`."""
-
-    turn: str
-    call: str
-    token: str
-
-
-@dataclass(frozen=True, slots=True)
-class Voted:
-    """`person`, who may, allowed the call whose card showed `digest`."""
-
-    turn: str
-    call: str
-    digest: str
-    person: str
-
-
-@dataclass(frozen=True, slots=True)
-class Denied:
-    """Somebody who may refused the call, or nobody decided in time; the model reads `why`."""
-
-    turn: str
-    call: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Worded:
-    """The question of the call was answered with `words`."""
-
-    turn: str
-    call: str
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """The call is about to run, once, by the holder of `fence`."""
-
-    turn: str
-    call: str
-    fence: int
-
-
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """The call ran; `claim` is the number it was claimed with, 0 for a READ_ONLY call."""
-
-    turn: str
-    call: str
-    claim: int
-    result: ToolResult
-    took_ms: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """The call starts a frame that begins with the user message `parts`."""
-
-    turn: str
-    call: str
-    parts: tuple[Part, ...]
-    prefix: str = ""
-    reach: Reach = Reach.ALL
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """The turn goes no further."""
-
-    turn: str
-    ending: Ending
-
-
-@dataclass(frozen=True, slots=True)
-class Resumed:
-    """A new holder, under `fence`, took the session over from one that is gone."""
-
-    fence: int
-
-
-@dataclass(frozen=True, slots=True)
-class Compacted:
-    """A history of `length` messages takes the place of the one that had `of`."""
-
-    of: int
-    length: int
-
-
-SessionEvent = (
-    Spoken
-    | Closing
-    | Compacted
-    | Calling
-    | ModelReplied
-    | Asked
-    | Voted
-    | Denied
-    | Worded
-    | Claimed
-    | Returned
-    | Opened
-    | Broken
-    | Resumed
-)

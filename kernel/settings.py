@@ -87,7 +87,7 @@ class LogLevel(Enum):
     ERROR = "error"
 
 
-class Access(Enum):
+class AccessRule(Enum):
     """Who may talk to the bot beyond `allow` and `owners`, from strict to open."""
 
     ALLOWLIST = "allowlist"
@@ -138,7 +138,7 @@ class CommonSettings:
     log: LogLevel = LogLevel.INFO
     allow: frozenset[PlatformId] = frozenset()
     owners: frozenset[PlatformId] = frozenset()
-    access: Access = Access.PAIRING
+    access: AccessRule = AccessRule.PAIRING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +154,6 @@ class BotSettings(CommonSettings):
     slack_app_token: Secret | None = None
     slack_signing_secret: Secret | None = None
     slack_api_url: str | None = None
-    chat_fold: bool = True
 
     def __post_init__(self) -> None:
         if self.slack_bot_token and not (self.slack_app_token or self.slack_signing_secret):

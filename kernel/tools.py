@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterable
+import unicodedata
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
@@ -16,6 +17,7 @@ from kernel.changes import Changes
 from kernel.chat import ConversationId
 from kernel.errors import BadArguments, ModelError
 from kernel.messages import Concurrency, Json, ToolCall, ToolWords
+from kernel.narration import for_people
 from kernel.session import Reach
 from kernel.workspace import Workspace
 
@@ -95,7 +97,7 @@ class Tool:
 
     `concurrency` and `approval` look at the checked arguments: one action of a tool may ask, another not. A frame that
     may only look is offered the tools whose `concurrency` is READ_ONLY without arguments.
-    `describe(arguments, language)` says in one sentence to a person what will happen.
+    `describe(arguments, language)` says to a person what will happen, in plain words, not Markdown.
     A run raises `ModelError` for what the model should mend; any other error is ours.
     """
 
@@ -195,6 +197,8 @@ class ToolRegistry:
         concurrency = tool.concurrency(arguments)
         if self.reach is Reach.LOOK and concurrency is not Concurrency.READ_ONLY:
             raise ModelError("Not run: this sub-task may only look things up. Put into its result what is to be done.")
+        if tool.asks is not None:
+            _for_people(tool.asks(arguments), self.names)
         canonical = json.dumps(
             [call.name, tool.words.schema, arguments], sort_keys=True, ensure_ascii=False, separators=(",", ":")
         )
@@ -213,7 +217,7 @@ class ToolRegistry:
             bound = self.bind(call)
         except ModelError:
             return None
-        return bound.tool.asks(bound.arguments) if bound.tool.asks else None
+        return _for_people(bound.tool.asks(bound.arguments), self.names) if bound.tool.asks else None
 
     def brings_others(self, call: ToolCall) -> bool:
         """Whether the result of the call may hold words that neither we nor the person wrote."""
@@ -236,6 +240,22 @@ class ToolRegistry:
         if bound.tool.opens is None:
             return None
         return Opening(bound.tool.opens(bound.arguments), bound.tool.reach)
+
+
+def _for_people(question: Question, tools: Collection[str]) -> Question:
+    """The question without narration of `tools`, each choice in one line.
+
+    Raises `BadArguments` when a person would see nothing of it, or of a choice.
+    """
+    text, *labels = (for_people(words, tools) for words in (question.text, *question.choices))
+    choices = tuple(dict.fromkeys(" ".join(label.split()) for label in labels))
+    if not all(_is_seen(words) for words in (text, *choices)):
+        raise BadArguments("The question and each choice must say something to the person, without names of tools.")
+    return Question(text, choices)
+
+
+def _is_seen(words: str) -> bool:
+    return any(unicodedata.category(sign)[0] in "LNPS" for sign in words)
 
 
 def _may_look(tool: Tool) -> bool:

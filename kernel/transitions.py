@@ -25,8 +25,8 @@ only frame. When every call of the open message is answered, the message and its
 order of the calls) close, and the frame thinks again.
 
 A frame that begins with a plan gets one user message behind it that says to carry it out. A model that asks for tools
-although it was to plan has begun to work; one that does so although it was to close has had its last words, and the
-turn ends at its limit when there were none.
+although it was to plan has begun to work; one that does so although it was to close has had its last words: when there
+were none, a sub-task is answered without words, and the turn itself ends at its limit.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
-from kernel.gates import GateEvent, answered, next_gate
-from kernel.messages import Message, Part, Role, Text
-from kernel.session import (
-    MAX_SUBFRAMES,
+from kernel.gates import GateEvent, answered, is_last_look, next_gate
+from kernel.messages import QUOTED, Message, Part, Role, Text, by_program
+from kernel.session import MAX_SUBFRAMES, Ending, Frame, Gate, GateState, Mode, Open, Session, Turn, can_start
+from kernel.session_events import (
     Asked,
     Broken,
     Calling,
@@ -46,23 +46,14 @@ from kernel.session import (
     Closing,
     Compacted,
     Denied,
-    Ending,
-    Frame,
-    Gate,
-    GateState,
-    Mode,
     ModelReplied,
-    Open,
     Opened,
     Resumed,
     Returned,
-    Session,
     SessionEvent,
     Spoken,
-    Turn,
     Voted,
     Worded,
-    can_start,
 )
 
 MAY_HAVE_TAKEN_EFFECT = (
@@ -72,7 +63,7 @@ MAY_HAVE_TAKEN_EFFECT = (
 NOT_RUN = "Not run: the turn was stopped."
 TOO_DEEP = "Not run: a sub-task cannot start sub-tasks of its own this deep."
 SUPERSEDED = "Not run: instead of deciding, the person wrote the message that follows."
-CARRY_OUT = "[Written by the program: the plan is noted. Now carry it out, with tools where they help.]"
+CARRY_OUT = by_program("the plan is noted. Now carry it out, with tools where they help.")
 
 
 _TurnEvent = Closing | Calling | ModelReplied | Broken | Opened | GateEvent
@@ -113,7 +104,7 @@ def _move_turn(turn: Turn, event: _TurnEvent, *, is_active: bool) -> Turn:
         case ModelReplied():
             return _take_reply(turn, event)
         case Broken():
-            return _break(turn, event.ending)
+            return _break(_with_words(turn, event.said), event.ending)
         case Opened():
             return _open_frame(turn, event) if is_active else turn
         case Claimed() | Asked() if not is_active:
@@ -161,10 +152,11 @@ def _supersede(turn: Turn, event: Spoken) -> Turn:
     """
     question = next((gate for gate in turn.gates if gate.state is GateState.ASKED and gate.is_question), None)
     if question is not None:
-        words = "\n".join(part.text for part in event.parts if isinstance(part, Text))
-        worded = _move_gate(turn, Worded(turn.id, question.call.id, words))
-        more = tuple(part for part in event.parts if not isinstance(part, Text))
-        return _join(worded, more) if more and worded.top.open is None else worded
+        said = tuple(part for part in event.parts if isinstance(part, Text) and not part.text.startswith(QUOTED))
+        more = tuple(part for part in event.parts if part not in said)
+        return _move_gate(
+            _with_behind(turn, more), Worded(turn.id, question.call.id, "\n".join(part.text for part in said))
+        )
     if any(gate.state is GateState.CLAIMED for gate in turn.gates):
         return turn
     root = _drop_frames(turn, 1)
@@ -173,6 +165,13 @@ def _supersede(turn: Turn, event: Spoken) -> Turn:
         lambda gate: gate if gate.is_answered else answered(gate, GateState.DENIED, SUPERSEDED, is_error=True),
     )
     return _join(_close_if_answered(decided), event.parts)
+
+
+def _with_behind(turn: Turn, parts: tuple[Part, ...]) -> Turn:
+    opened = turn.top.open
+    if opened is None or not parts:
+        return turn
+    return _with_top(turn, replace(turn.top, open=replace(opened, behind=(*opened.behind, *parts))))
 
 
 def _join(turn: Turn, parts: tuple[Part, ...]) -> Turn:
@@ -236,7 +235,7 @@ def _end_without_tools(turn: Turn, message: Message) -> Turn:
     """The model asked for tools that are closed: what it said beside that are its last words."""
     words = message.text
     if not words.strip():
-        return _break(turn, Ending.LIMIT)
+        return _break(turn, Ending.LIMIT) if len(turn.frames) == 1 else _finish_frame(turn, "")
     return _finish_frame(_with_top(turn, _with_message(turn.top, Message(Role.ASSISTANT, (Text(words),)))), words)
 
 
@@ -295,7 +294,7 @@ def _move_gate(turn: Turn, event: GateEvent) -> Turn:
             gates = tuple(moved if each is gate else each for each in frame.open.gates)
             changed = replace(frame, open=replace(frame.open, gates=gates))
             frames = (*turn.frames[:depth], changed, *turn.frames[depth + 1 :])
-            took_ms = event.took_ms if isinstance(event, Returned) else 0
+            took_ms = event.took_ms if isinstance(event, Returned) and is_last_look(moved, gates) else 0
             return _close_if_answered(replace(turn, frames=frames, worked_ms=turn.worked_ms + took_ms))
     return turn
 
@@ -312,11 +311,17 @@ def _closed(frame: Frame) -> Frame:
     results = [gate.result for gate in frame.open.gates]
     if any(result is None for result in results):
         return frame
-    answer = Message(Role.USER, tuple(result for result in results if result is not None))
+    answer = Message(Role.USER, (*(result for result in results if result is not None), *frame.open.behind))
     return replace(frame, messages=(*frame.messages, frame.open.message, answer), open=None)
 
 
 # --- endings -----------------------------------------------------------------------------------------------------
+
+
+def _with_words(turn: Turn, said: str) -> Turn:
+    if not said or not turn.is_calling or len(turn.frames) > 1:
+        return turn
+    return _with_top(turn, _with_message(turn.top, Message(Role.ASSISTANT, (Text(said),))))
 
 
 def _break(turn: Turn, ending: Ending) -> Turn:

@@ -17,33 +17,28 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 WORDS = (
-    *("chat", "messages", "session", "gates", "transitions", "events", "texts", "triggers", "schedule", "errors"),
-    *("config", "settings", "readers"),
+    *("chat", "messages", "session", "session_events", "gates", "transitions", "events", "texts", "triggers"),
+    *("schedule", "errors", "config", "settings", "readers"),
 )
 PORTS = ("ports",)
 CODEC = ("codec",)  # Words for words, and for the values that ports speak of.
 MIND = (
-    *("loop", "tools", "workspace", "builtin", "approvals", "reminders", "commands", "access", "people"),
     *(
-        "compaction",
-        "guards",
-        "memories",
-        "narration",
+        "loop",
+        "tools",
+        "workspace",
+        "builtin",
+        "approvals",
         "questions",
-        "outside",
-        "persona",
-        "prompts",
-        "context",
-        "usage",
-        "skills",
-        "hands",
-        "reception",
-        "resolving",
-        "changes",
-        "endings",
+        "open_cards",
+        "reminders",
+        "commands",
+        "access",
     ),
+    *("people", "compaction", "guards", "memories", "narration", "outside", "prompts", "context", "usage", "skills"),
+    *("hands", "reception", "resolving", "changes", "endings"),
 )
-DOORS = ("providers", "stores", "mcp", "net", "children", "clock", "logs", "patience")
+DOORS = ("providers", "stores", "mcp", "net", "children", "clock", "logs", "patience", "persona")
 
 PLACES = {
     f"kernel.{module}": place

@@ -26,7 +26,8 @@ from kernel.messages import Message
 from kernel.patience import patiently
 from kernel.ports import MAX_TRIES, Checkout, Item, Release
 from kernel.reception import Reaction
-from kernel.session import FORGOTTEN, Broken, Compacted, Ending, Resumed, Session, Turn
+from kernel.session import FORGOTTEN, Ending, Session, Turn
+from kernel.session_events import Broken, Compacted, Resumed
 from kernel.transitions import apply
 from workers.compactor import Shortened, Upkeep
 from workers.effects import Done
@@ -129,6 +130,9 @@ class Actor:
         Words for the model that cannot be taken yet stay in the inbox, and so do all words behind them; presses,
         commands and requests for reminders are answered all the same.
         """
+        if self._pending.changes.prompts:
+            # What comes next may end a card, and looks at it as it is stored.
+            await self._commit()
         items = await self._due()
         may_speak = True
         self._has_left_words = False
@@ -171,6 +175,7 @@ class Actor:
             now=self._around.clock.now(),
             seen=self._known_before(item.inbound) if isinstance(item.inbound, UserMessage) else (),
             opens=self._purse.opens,
+            written=self._around.effects.written,
         )
 
     def _known_before(self, message: UserMessage) -> Sequence[Message]:

@@ -9,7 +9,7 @@ from functools import partial
 import structlog
 
 from kernel.compaction import KEPT
-from kernel.context import MOST_PAST, request_messages, without_thinking
+from kernel.context import MOST_PAST, request_messages, with_short_results, without_thinking
 from kernel.errors import ProviderFailed
 from kernel.loop import CallModel
 from kernel.messages import Effort, Message, ModelReply, ModelRequest, Stop, Thinking
@@ -47,6 +47,11 @@ class Asker:
         self._asking = asking
         self._outbox = outbox
         self._clock = clock
+        self._writers: dict[str, DraftWriter] = {}
+
+    def written(self, turn: str) -> str:
+        """What is meant for people of the answer that the turn is writing, as far as it came; empty for none."""
+        return self._writers[turn].shown if turn in self._writers else ""
 
     async def ask(
         self, effect: CallModel, turn: Turn, history: Sequence[Message], first: int, place: Place
@@ -65,9 +70,14 @@ class Asker:
             fence=place.fence,
             shown=partial(for_people, tools=self._registry.names),
         )
-        async with writing(writer) as hear:
-            request = partial(self._request, turn, history, first, place)
-            reply = await self._reply(request, hear if _is_for_people(turn) else None, past=turn.base)
+        self._writers[turn.id] = writer
+        try:
+            async with writing(writer) as hear:
+                request = partial(self._request, turn, history, first, place)
+                reply = await self._reply(request, hear if _is_for_people(turn) else None, past=turn.base)
+        finally:
+            if self._writers.get(turn.id) is writer:
+                del self._writers[turn.id]
         if reply.message.calls:
             await writer.clear()
         return reply
@@ -75,10 +85,12 @@ class Asker:
     async def _reply(
         self, request: Callable[[int], ModelRequest], hear: Callable[[str], None] | None, *, past: int
     ) -> ModelReply:
+        """One that does not fit is made with less of the past and of results, at last with no past at all."""
         reply = await self._said_once(request(self._asking.most_past), hear)
-        if reply.stop is Stop.WINDOW and not reply.message.parts:
-            log.warning("request does not fit", provider=self.provider.name, past=past)
-            reply = await self._said_once(request(KEPT), None)
+        for most in (KEPT, 0):
+            if reply.stop is Stop.WINDOW and not reply.message.parts:
+                log.warning("request does not fit", provider=self.provider.name, past=past)
+                reply = await self._said_once(request(most), None)
         return reply
 
     async def _said_once(self, request: ModelRequest, hear: Callable[[str], None] | None) -> ModelReply:
@@ -102,6 +114,8 @@ class Asker:
     def _request(self, turn: Turn, history: Sequence[Message], first: int, place: Place, most: int) -> ModelRequest:
         asking = self._asking
         messages = request_messages(turn, history, first=first, most=most)
+        if most < asking.most_past:
+            messages = with_short_results(messages)
         if most < asking.most_past or asking.prefix not in ("", turn.frames[0].prefix):
             # The turn's own thinking is bound to what is not shown any more: to the past, the tools or the prompt.
             messages = without_thinking(messages)

@@ -53,6 +53,11 @@ class DraftWriter:
         self._pieces.append(piece)
         self._heard.set()
 
+    @property
+    def shown(self) -> str:
+        """What of the text so far is meant for people."""
+        return self._shown("".join(self._pieces)).strip()
+
     async def run(self) -> None:
         """Write what is new, at most every `SHOW_EVERY`, until cancelled; an answer that is whole sooner needs none."""
         while True:

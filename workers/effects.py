@@ -18,7 +18,8 @@ from kernel.messages import Concurrency, Message, ToolResult
 from kernel.patience import patiently
 from kernel.ports import Blobs, Clock, Spending, Spent
 from kernel.resolving import resolved
-from kernel.session import Broken, Ending, Gate, Returned, SessionEvent, Turn
+from kernel.session import Ending, Gate, Turn
+from kernel.session_events import Broken, Returned, SessionEvent
 from kernel.tools import BoundCall, Run, ToolContext, ToolOutcome, ToolRegistry, capped
 from kernel.usage import day_of, spent
 from kernel.workspace import Workspace
@@ -56,6 +57,10 @@ class Effects:
         self._clock = clock
         self._new_id = new_id
         self._zone = zone
+
+    def written(self, turn: str) -> str:
+        """What people have seen of the answer that the turn is writing; empty for none."""
+        return self._asker.written(turn) if self._asker else ""
 
     async def call_model(
         self, effect: CallModel, turn: Turn, history: Sequence[Message], first: int, place: Place

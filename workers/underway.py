@@ -15,7 +15,8 @@ from kernel.errors import LeaseLost
 from kernel.loop import Effect, RunCall
 from kernel.patience import patiently
 from kernel.ports import Clock
-from kernel.session import Broken, Ending
+from kernel.session import Ending
+from kernel.session_events import Broken
 from workers.effects import Done, failed, stopped
 from workers.tenure import Tenure
 

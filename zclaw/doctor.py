@@ -11,11 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import assert_never
 
 from kernel import config
+from kernel.children.sandbox import find_isolation
 from kernel.clock import SystemClock
 from kernel.config import BotSettings, CommonSettings, Given, SchedulerSettings, WorkerSettings
 from kernel.errors import OperatorError, RetryLater
+from kernel.ports import Isolation
 from kernel.stores.redis.stores import open_stores
 from zclaw.store import with_store
 
@@ -35,6 +38,7 @@ def run(argv: Sequence[str]) -> int:
     argparse.ArgumentParser(prog="zclaw doctor", description="Check settings and surroundings.").parse_args(argv)
     given = config.read()
     findings = [*settings_findings(given), *folder_findings(given.settings(CommonSettings)), store_finding(given)]
+    findings.append(isolation_finding(find_isolation()))
     if given.path is not None:
         findings.append(file_finding(given.path))
     for finding in findings:
@@ -76,6 +80,22 @@ def file_finding(path: Path) -> Finding:
     """Whether others on this machine can read the settings file."""
     mode = stat.S_IMODE(path.stat().st_mode)
     return Finding(str(path), f"others can read it: chmod 600 {path}" if mode & 0o077 else "")
+
+
+def isolation_finding(isolation: Isolation) -> Finding:
+    """What the commands that the assistant runs could read; nothing that must be changed."""
+    match isolation:
+        case Isolation.SEPARATE_USER:
+            return Finding("commands run as users of their own")
+        case Isolation.SANDBOX:
+            return Finding("commands run in a sandbox (bubblewrap)")
+        case Isolation.NONE:
+            return Finding(
+                "commands run as this user and can read what it can read: only an owner's private chat has them; "
+                "install bubblewrap to isolate them"
+            )
+        case _:
+            assert_never(isolation)
 
 
 def store_finding(given: Given) -> Finding:

@@ -99,10 +99,10 @@ def _shown(found: ScheduleIntent, text: str, now: datetime) -> str:
 
 def _times(found: ScheduleIntent, text: str, now: datetime) -> Iterable[tuple[str, str]]:
     from kernel.schedule.reading import describe, zone_name  # noqa: PLC0415  (only a clear request needs words)
-    from kernel.texts import say  # noqa: PLC0415  (as above)
+    from kernel.texts import say, written_in  # noqa: PLC0415  (as above)
 
     assert found.schedule is not None
-    language = "zh" if any("一" <= each <= "鿿" for each in text) else "en"
+    language = written_in(text) or "en"
     yield "reading", describe(found.schedule, found.zone, language)
     yield "zone", zone_name(found.zone)
     try:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from kernel.builtin.calculator.parser import evaluate
 from kernel.builtin.calculator.rendering import render
 from kernel.messages import Concurrency, Json, ToolWords
+from kernel.texts import say
 from kernel.tools import Approval, Tool, ToolContext, ToolOutcome
 
 _DESCRIPTION = (
@@ -28,16 +29,12 @@ async def _run(arguments: Json, _: ToolContext) -> ToolOutcome:
     return ToolOutcome(render(evaluate(str(arguments["expression"]))))
 
 
-def _describe(_: Json, language: str) -> str:
-    return "计算一个算式。" if language == "zh" else "Work out a calculation."
-
-
 CALCULATE = Tool(
     words=ToolWords("calculate", _DESCRIPTION, _SCHEMA),
     concurrency=lambda _: Concurrency.READ_ONLY,
     approval=lambda _: Approval.NEVER,
     timeout=timedelta(seconds=5),
-    describe=_describe,
+    describe=lambda _, language: say("does.calculate", language),
     run=_run,
     is_own=True,
 )

@@ -37,4 +37,4 @@ def ask_clarification() -> Tool:
 def _question(arguments: Json) -> Question:
     choices = arguments.get("choices") or ()
     assert isinstance(choices, list | tuple)
-    return Question(str(arguments["question"]), tuple(dict.fromkeys(str(choice) for choice in choices)))
+    return Question(str(arguments["question"]), tuple(str(choice) for choice in choices))

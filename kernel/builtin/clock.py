@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from kernel.messages import Concurrency, Json, ToolWords
+from kernel.texts import say
 from kernel.tools import Approval, Tool, ToolContext, ToolOutcome
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -29,16 +30,12 @@ async def _run(_: Json, context: ToolContext) -> ToolOutcome:
     return ToolOutcome(told(context.now, context.zone))
 
 
-def _describe(_: Json, language: str) -> str:
-    return "看看现在的日期和时间。" if language == "zh" else "Look at the date and time."
-
-
 NOW = Tool(
     words=ToolWords("now", _DESCRIPTION, _SCHEMA),
     concurrency=lambda _: Concurrency.READ_ONLY,
     approval=lambda _: Approval.NEVER,
     timeout=timedelta(seconds=5),
-    describe=_describe,
+    describe=lambda _, language: say("does.now", language),
     run=_run,
     is_own=True,
 )

@@ -9,6 +9,7 @@ from datetime import timedelta
 from kernel.builtin.file_text import FileText, decode, encode, kind_of
 from kernel.errors import ModelError
 from kernel.messages import Concurrency, Json, ToolWords
+from kernel.texts import say
 from kernel.tools import Approval, Run, Tool, ToolContext, ToolOutcome
 
 PAGE_CHARS = 16_000
@@ -184,14 +185,14 @@ def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def _tool(words: ToolWords, concurrency: Concurrency, described: tuple[str, str], run: Run) -> Tool:
+def _tool(words: ToolWords, concurrency: Concurrency, run: Run) -> Tool:
     """A tool that never asks: it reaches nothing but the conversation's own files."""
     return Tool(
         words=words,
         concurrency=lambda _: concurrency,
         approval=lambda _: Approval.NEVER,
         timeout=timedelta(seconds=30),
-        describe=lambda _, language: described[0 if language == "zh" else 1],
+        describe=lambda _, language: say(f"does.{words.name}", language),
         run=run,
     )
 
@@ -204,7 +205,6 @@ READ_FILE = _tool(
         _READ_SCHEMA,
     ),
     Concurrency.READ_ONLY,
-    ("读一份文件。", "Read a file."),
     _read,
 )
 WRITE_FILE = _tool(
@@ -214,7 +214,6 @@ WRITE_FILE = _tool(
         _WRITE_SCHEMA,
     ),
     Concurrency.EXCLUSIVE,
-    ("写一份文件。", "Write a file."),
     _write,
 )
 EDIT_FILE = _tool(
@@ -224,12 +223,10 @@ EDIT_FILE = _tool(
         _EDIT_SCHEMA,
     ),
     Concurrency.EXCLUSIVE,
-    ("修改一份文件。", "Change a file."),
     _edit,
 )
 LIST_FILES = _tool(
     ToolWords("list_files", "Lists the files of this conversation, all or those below a folder.", _LIST_SCHEMA),
     Concurrency.READ_ONLY,
-    ("看看有哪些文件。", "Look at which files there are."),
     _list,
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from datetime import timedelta
 
+from kernel.builtin.visible import visible
 from kernel.changes import Changes
 from kernel.chat import Reply
 from kernel.errors import BadArguments, ModelError
@@ -51,10 +53,11 @@ def remember(memories: Memories) -> Tool:
             _SCHEMA.format(length=MAX_MEMORY_CHARS, what="The fact, in the person's language."),
         ),
         concurrency=lambda _: Concurrency.EXCLUSIVE,
-        approval=lambda _: Approval.NEVER,
+        approval=_approval,
         timeout=_TIMEOUT,
-        describe=lambda arguments, language: say("memory.kept", language, text=verbatim(_plain(arguments))),
+        describe=lambda arguments, language: say("memory.asks_keep", language, words=visible(_plain(arguments))),
         run=run,
+        is_own=True,
     )
 
 
@@ -75,19 +78,32 @@ def forget(memories: Memories) -> Tool:
             _SCHEMA.format(length=MAX_MEMORY_CHARS, what="The words of the note, or the part that tells it apart."),
         ),
         concurrency=lambda _: Concurrency.EXCLUSIVE,
-        approval=lambda _: Approval.NEVER,
+        approval=_approval,
         timeout=_TIMEOUT,
-        describe=lambda arguments, language: say("memory.forgotten", language, text=verbatim(_plain(arguments))),
+        describe=lambda arguments, language: say("memory.asks_forget", language, words=visible(_plain(arguments))),
         run=run,
+        is_own=True,
     )
 
 
+def _approval(arguments: Json) -> Approval:
+    """A note lasts: what others wrote must not be able to keep or drop one. Raises `BadArguments` for an empty text."""
+    _plain(arguments)
+    return Approval.WARY
+
+
 def _plain(arguments: Json) -> str:
-    """The words in one line. Raises `BadArguments` when there are none."""
-    text = " ".join(str(arguments["text"]).split())
+    """The words in one line, without signs that nobody sees. Raises `BadArguments` when there are none."""
+    seen = "".join(sign for sign in " ".join(str(arguments["text"]).split()) if _is_seen(sign))
+    text = " ".join(seen.split())
     if not text:
         raise BadArguments("The text is empty.")
     return text
+
+
+def _is_seen(sign: str) -> bool:
+    """Controls, marks of direction and half characters are not; what joins a picture of several is."""
+    return sign == "\u200d" or unicodedata.category(sign)[0] != "C"
 
 
 def _meant(words: str, known: Sequence[str]) -> str:

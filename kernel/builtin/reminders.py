@@ -37,14 +37,42 @@ _REQUEST = (
 _ABOUT = '"maxLength":300,"description":"What the reminder is about, in its own words, as reminder_list shows it."'
 _WHEN = '"maxLength":300,"description":"The new time in plain words: 每天10点; tomorrow at 9. Leave out to keep it."'
 _TEXT = '"maxLength":500,"description":"The new words of the reminder. Leave out to keep them."'
-_NO_TRIGGER = "Nothing was changed"
+_UNCHANGED = "Nothing was changed"
 _NUMBER = re.compile(r"^\s*\d{1,3}\. ")
 
 
-def reminder_tools(triggers: Triggers, new_id: Callable[[], str]) -> tuple[Tool, ...]:
-    """`reminder_create`, `reminder_list`, `reminder_change` and `reminder_cancel`, for the conversation they run in."""
+class _Runs:
+    """What the tools do, over the reminders that are stored."""
 
-    def desk(context: ToolContext) -> Desk:
+    def __init__(self, triggers: Triggers, new_id: Callable[[], str]) -> None:
+        self._triggers = triggers
+        self._new_id = new_id
+
+    async def create(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        intent = _understood(str(arguments["request"]), context)
+        return _outcome(create(intent, self._desk(context), await self._stored(context)), "Set")
+
+    async def list(self, _: Json, context: ToolContext) -> ToolOutcome:
+        return ToolOutcome(_listed(self._desk(context), await self._stored(context)))
+
+    async def change(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        when, text = str(arguments.get("when") or "").strip(), str(arguments.get("text") or "").strip()
+        if not when and not text:
+            raise ModelError("Say what changes: `when`, or `text`, or both.")
+        here, stored = self._desk(context), await self._stored(context)
+        trigger = _meant(str(arguments["about"]), here, stored)
+        due = next(due for each, due in stored if each.id == trigger.id)
+        intent = _understood(when, context) if when else None
+        return _outcome(change(trigger, due, here, stored, when=intent, text=text), "Changed")
+
+    async def cancel(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        here, stored = self._desk(context), await self._stored(context)
+        return _outcome(cancelled(_meant(str(arguments["about"]), here, stored), here), "Cancelled")
+
+    async def _stored(self, context: ToolContext) -> Stored:
+        return await self._triggers.list(context.conversation)
+
+    def _desk(self, context: ToolContext) -> Desk:
         return Desk(
             conversation=context.conversation,
             person=context.requester,
@@ -53,31 +81,13 @@ def reminder_tools(triggers: Triggers, new_id: Callable[[], str]) -> tuple[Tool,
             language=context.language,
             asked=context.now,
             now=context.now,
-            new_id=new_id,
+            new_id=self._new_id,
         )
 
-    async def run_create(arguments: Json, context: ToolContext) -> ToolOutcome:
-        intent = _understood(str(arguments["request"]), context)
-        return _outcome(create(intent, desk(context), await triggers.list(context.conversation)), "Set")
 
-    async def run_list(_: Json, context: ToolContext) -> ToolOutcome:
-        stored = await triggers.list(context.conversation)
-        return ToolOutcome(_listed(desk(context), stored))
-
-    async def run_change(arguments: Json, context: ToolContext) -> ToolOutcome:
-        when, text = str(arguments.get("when") or "").strip(), str(arguments.get("text") or "").strip()
-        if not when and not text:
-            raise ModelError("Say what changes: `when`, or `text`, or both.")
-        here, stored = desk(context), await triggers.list(context.conversation)
-        trigger = _meant(str(arguments["about"]), here, stored)
-        due = next(due for each, due in stored if each.id == trigger.id)
-        intent = _understood(when, context) if when else None
-        return _outcome(change(trigger, due, here, stored, when=intent, text=text), "Changed")
-
-    async def run_cancel(arguments: Json, context: ToolContext) -> ToolOutcome:
-        here, stored = desk(context), await triggers.list(context.conversation)
-        return _outcome(cancelled(_meant(str(arguments["about"]), here, stored), here), "Cancelled")
-
+def reminder_tools(triggers: Triggers, new_id: Callable[[], str]) -> tuple[Tool, ...]:
+    """`reminder_create`, `reminder_list`, `reminder_change` and `reminder_cancel`, for the conversation they run in."""
+    runs = _Runs(triggers, new_id)
     return (
         _tool(
             "reminder_create",
@@ -87,7 +97,7 @@ def reminder_tools(triggers: Triggers, new_id: Callable[[], str]) -> tuple[Tool,
             "person and call it again.",
             {"request": _REQUEST},
             required=("request",),
-            run=run_create,
+            run=runs.create,
             obvious="request",
             says="reminder.asks_create",
         ),
@@ -96,7 +106,7 @@ def reminder_tools(triggers: Triggers, new_id: Callable[[], str]) -> tuple[Tool,
             "The reminders of this chat, soonest first.",
             {},
             required=(),
-            run=run_list,
+            run=runs.list,
             concurrency=Concurrency.READ_ONLY,
             approval=Approval.NEVER,
             says="reminder.list",
@@ -106,7 +116,7 @@ def reminder_tools(triggers: Triggers, new_id: Callable[[], str]) -> tuple[Tool,
             "Gives a reminder of this chat a new time, new words, or both. The person is shown a card.",
             {"about": _ABOUT, "when": _WHEN, "text": _TEXT},
             required=("about",),
-            run=run_change,
+            run=runs.change,
             says="reminder.asks_change",
         ),
         _tool(
@@ -114,7 +124,7 @@ def reminder_tools(triggers: Triggers, new_id: Callable[[], str]) -> tuple[Tool,
             "Cancels one reminder of this chat. The person is told.",
             {"about": _ABOUT},
             required=("about",),
-            run=run_cancel,
+            run=runs.cancel,
             obvious="about",
             says="reminder.asks_cancel",
         ),
@@ -160,23 +170,23 @@ def _understood(request: str, context: ToolContext) -> ScheduleIntent:
     """
     intent = parse(request, now=context.now, zone=context.zone)
     if intent.manage is not None:
-        raise ModelError(f"{_NO_TRIGGER}: this asks for reminders that exist. Use the other reminder tools.")
+        raise ModelError(f"{_UNCHANGED}: this asks for reminders that exist. Use the other reminder tools.")
     if not intent.is_request:
         asked = f"提醒我{request}" if written_in(request) != "en" else f"remind me {request}"
         intent = parse(asked, now=context.now, zone=context.zone)
     if intent.is_agent_run:
         raise ModelError(
-            f"{_NO_TRIGGER}: a reminder says words and does no work. Tell the person so, and offer a plain reminder."
+            f"{_UNCHANGED}: a reminder says words and does no work. Tell the person so, and offer a plain reminder."
         )
     if intent.question is not None:
         choices = " / ".join(choice.label for choice in intent.question.choices)
         offered = f" (offer: {choices})" if choices else ""
-        raise ModelError(f"{_NO_TRIGGER}, this is unclear. Ask the person: {intent.question.text}{offered}")
+        raise ModelError(f"{_UNCHANGED}, this is unclear. Ask the person: {intent.question.text}{offered}")
     if intent.schedule is None:
-        raise ModelError(f"{_NO_TRIGGER}: no time could be read. Ask the person when, then say when and what plainly.")
+        raise ModelError(f"{_UNCHANGED}: no time could be read. Ask the person when, then say when and what plainly.")
     if intent.confidence < CREATE_FROM:
         reading = _reading(intent, context.language)
-        raise ModelError(f"{_NO_TRIGGER}: perhaps {reading} is meant. Ask the person, then say it more plainly.")
+        raise ModelError(f"{_UNCHANGED}: perhaps {reading} is meant. Ask the person, then say it more plainly.")
     return intent
 
 
@@ -229,7 +239,7 @@ def _outcome(made: Changes, done: str) -> ToolOutcome:
     The note for the next message goes: the model knows already.
     """
     if not made.triggers:
-        return ToolOutcome(f"{_NO_TRIGGER}: {_said(made)}", is_error=True)
+        return ToolOutcome(f"{_UNCHANGED}: {_said(made)}", is_error=True)
     told = f"{done}. The person has been shown this; do not repeat it:\n{_said(made)}"
     return ToolOutcome(told, changes=replace(made, notes=()))
 

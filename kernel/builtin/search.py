@@ -17,6 +17,7 @@ import re2  # type: ignore[import-untyped]  # google-re2 comes without types; wh
 from kernel.builtin.file_text import decode, encode
 from kernel.errors import ModelError
 from kernel.messages import Concurrency, Json, ToolWords
+from kernel.texts import say
 from kernel.tools import Approval, Tool, ToolContext, ToolOutcome
 
 PATIENCE = timedelta(seconds=5)
@@ -111,7 +112,7 @@ def search_tool(patience: timedelta = PATIENCE) -> Tool:
         concurrency=lambda _: Concurrency.READ_ONLY,
         approval=lambda _: Approval.NEVER,
         timeout=patience + timedelta(seconds=25),
-        describe=lambda _, language: "在文件里查找。" if language == "zh" else "Search the files.",
+        describe=lambda _, language: say("does.search_files", language),
         run=run,
     )
 

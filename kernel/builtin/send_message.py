@@ -15,7 +15,7 @@ from kernel.changes import Changes
 from kernel.chat import ConversationId, Reply, Sender
 from kernel.errors import ModelError
 from kernel.messages import Concurrency, Json, ToolWords
-from kernel.ports.chats import Chats, KnownChat
+from kernel.ports import Chats, KnownChat
 from kernel.texts import say, verbatim
 from kernel.tools import Approval, Requester, Tool, ToolContext, ToolOutcome
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import structlog
+
 from kernel.access import Access
 from kernel.builtin.visible import visible
 from kernel.chat import Sender
-from kernel.errors import BadArguments, ModelError
+from kernel.errors import BadArguments, CannotStart, ChildLost, ModelError
 from kernel.messages import Concurrency, Json, ToolWords
-from kernel.ports import ChildLost, Children, Command, Finished, Harvest, Isolation
+from kernel.ports import ChildCommand, Children, Finished, Isolation, TakeBack
+from kernel.texts import say
 from kernel.tools import Approval, Requester, Tool, ToolContext, ToolOutcome
 from kernel.workspace import Workspace
+
+log = structlog.get_logger()
 
 TIME_LIMIT = timedelta(seconds=60)
 MAX_SHOWN_CHARS = 2_500
@@ -19,7 +24,7 @@ MAX_SHOWN_CHARS = 2_500
 MAX_OUTPUT_BYTES = 16 * 1024
 GIVEN_BYTES = 64 * 1024 * 1024
 """Of the conversation's files so much is laid out; what does not fit stays away and is said."""
-TAKEN = Harvest(files=100, total_bytes=20 * 1024 * 1024)
+TAKEN = TakeBack(files=100, total_bytes=20 * 1024 * 1024)
 
 _AROUND = timedelta(seconds=20)
 """For laying out the files, ending what is left and taking the files back."""
@@ -35,15 +40,6 @@ _WORDS = ToolWords(
     '{"type":"object","properties":{"command":{"type":"string","minLength":1}},"required":["command"],'
     '"additionalProperties":false}',
 )
-
-_CARD = {
-    "zh": ("运行命令：", "运行命令（共 {length} 个字符，{lines} 行）："),
-    "en": ("Run this command:", "Run this command ({length} characters, {lines} lines):"),
-}
-_UNGUARDED = {
-    "zh": "⚠️ 这里没有隔离：命令能读到运行我的这个用户能读到的一切，包括文件和密钥。",
-    "en": "⚠️ Nothing isolates it here: it can read everything that the user I run as can read, files and keys.",
-}
 
 
 def shell(children: Children, access: Access) -> Tool:
@@ -86,22 +82,22 @@ def _approval(arguments: Json) -> Approval:
 
 
 def _card(command: str, language: str, isolation: Isolation) -> str:
-    tongue = "zh" if language == "zh" else "en"
-    short, long = _CARD[tongue]
     lines = command.count("\n") + 1
-    is_long = len(command) > _LONG_CHARS or lines > 1
-    title = long.format(length=len(command), lines=lines) if is_long else short
-    warning = [_UNGUARDED[tongue]] if isolation is Isolation.NONE else []
+    key = "shell.asks_long" if len(command) > _LONG_CHARS or lines > 1 else "shell.asks"
+    asks = say(key, language, words=visible(command), chars=str(len(command)), lines=str(lines))
     # The warning comes first: the command's own text must not be able to push it away.
-    return "\n".join([*warning, title, visible(command)])
+    return f"{say('shell.unguarded', language)}\n{asks}" if isolation is Isolation.NONE else asks
 
 
 async def _run(command: str, context: ToolContext, children: Children) -> ToolOutcome:
     files, absent = await _given(context.workspace)
     left = context.deadline - context.now - _AROUND
-    asked = Command(("/bin/sh", "-c", command), files=files, output_bytes=MAX_OUTPUT_BYTES, is_merged=True)
+    asked = ChildCommand(("/bin/sh", "-c", command), files=files, output_bytes=MAX_OUTPUT_BYTES, is_merged=True)
     try:
-        done = await children.run(asked, within=max(timedelta(seconds=1), min(TIME_LIMIT, left)), harvest=TAKEN)
+        done = await children.run(asked, within=max(timedelta(seconds=1), min(TIME_LIMIT, left)), take_back=TAKEN)
+    except CannotStart as error:
+        log.error("shell cannot start", why=str(error))
+        raise ModelError("Not run: no program can be started here. The people who run me must look at it.") from error
     except ChildLost:
         return ToolOutcome("The command was broken off from outside; it may have had effects.", is_error=True)
     notes = [_note("not there, they are too large", absent)]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from kernel.messages import Concurrency, Json, ToolWords
+from kernel.messages import Concurrency, Json, ToolWords, by_program
 from kernel.session import Reach
+from kernel.texts import say
 from kernel.tools import Approval, Tool
 
 _SCHEMA = (
@@ -13,10 +14,10 @@ _SCHEMA = (
     '"description":"What to find out, with everything that must be known for it, and what the result must hold."}},'
     '"required":["instruction"],"additionalProperties":false}'
 )
-_HEAD = (
-    "[Written by the program: you gave yourself this task. Nothing of the conversation is shown here, and the person "
-    "reads none of it; your last message is the result. You can look things up and change nothing: when something is "
-    "to be done, say so in the result.]"
+_HEAD = by_program(
+    "you gave yourself this task. Nothing of the conversation is shown here, and the person reads none of it; your "
+    "last message is the result. You can look things up and change nothing: when something is to be done, say so in "
+    "the result."
 )
 
 
@@ -36,15 +37,11 @@ def task() -> Tool:
         concurrency=lambda _: Concurrency.READ_ONLY,
         approval=lambda _: Approval.NEVER,
         timeout=timedelta(seconds=10),
-        describe=_describe,
+        describe=lambda _, language: say("does.task", language),
         opens=_opening,
         reach=Reach.LOOK,
         obvious="instruction",
     )
-
-
-def _describe(_: Json, language: str) -> str:
-    return "单独查一件事。" if language == "zh" else "Look into something apart."
 
 
 def _opening(arguments: Json) -> str:

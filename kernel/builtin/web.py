@@ -9,9 +9,10 @@ from datetime import timedelta
 from functools import partial
 
 from kernel.builtin.pages import Page, read_page
-from kernel.errors import ModelError
+from kernel.errors import ModelError, NoAnswer
 from kernel.messages import Concurrency, Json, ToolWords
-from kernel.ports import Http, HttpReply, HttpRequest, NoAnswer
+from kernel.ports import Http, HttpReply, HttpRequest
+from kernel.texts import say
 from kernel.tools import Approval, Tool, ToolContext, ToolOutcome
 
 MAX_PAGE_BYTES = 1_000_000
@@ -61,7 +62,7 @@ def web_fetch(http: Http) -> Tool:
         concurrency=lambda _: Concurrency.READ_ONLY,
         approval=lambda _: Approval.NEVER,
         timeout=_FETCH + _READ + timedelta(seconds=5),
-        describe=lambda arguments, language: f"{'Read' if language == 'en' else '读取网页'} {arguments['url']}",
+        describe=lambda arguments, language: say("does.web_fetch", language, url=str(arguments["url"])),
         run=run,
     )
 

@@ -8,7 +8,8 @@ import json
 import socket
 from typing import Any
 
-from kernel.ports import CannotStart, ChildLost, Exit
+from kernel.errors import CannotStart, ChildLost
+from kernel.ports import Exit
 
 _GONE_WITHIN_S = 2.0
 """A keeper needs milliseconds; one that does not end is killed by the guard, some seconds after we close."""

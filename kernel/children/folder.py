@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kernel.ports import Harvest, Taken
+from kernel.ports import TakeBack, Taken
 
 _MOST_ENTRIES = 20_000
 _DEEPEST = 64
@@ -69,7 +69,7 @@ def lay_out(folder: Folder, files: Mapping[str, bytes]) -> frozenset[str]:
 @dataclass(slots=True)
 class _Basket:
     given: Mapping[str, bytes]
-    harvest: Harvest
+    bounds: TakeBack
     owner: int
     written: dict[str, bytes] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
@@ -79,14 +79,14 @@ class _Basket:
 
 
 def take_back(
-    folder: Folder, given: Mapping[str, bytes], left_out: frozenset[str], harvest: Harvest, owner: int
+    folder: Folder, given: Mapping[str, bytes], left_out: frozenset[str], bounds: TakeBack, owner: int
 ) -> Taken:
     """How the files differ from the given ones, within the bounds; only plain files of the user `owner` count.
 
     To be called when the child is gone. Links are never followed, not even in the place of a folder; what is skipped
     keeps its given content. A foreign owner means a hard link to a file that the child itself could not read.
     """
-    basket = _Basket(given, harvest, owner)
+    basket = _Basket(given, bounds, owner)
     try:
         top = os.open(folder.files, _FLAGS | os.O_DIRECTORY)
     except OSError:
@@ -146,12 +146,12 @@ def _take(file: int, path: str, size: int, basket: _Basket) -> None:
     except UnicodeEncodeError:
         basket.skipped.add(path.encode(errors="surrogateescape").decode(errors="replace"))
         return
-    room = basket.harvest.total_bytes - basket.total
+    room = basket.bounds.total_bytes - basket.total
     before = basket.given.get(path)
     # Unchanged files take no room: they are compared piece by piece before anything is kept.
     if before is not None and size == len(before) and _read(file, size) == before:
         basket.seen.add(path)
-    elif size > room or len(basket.written) >= basket.harvest.files:
+    elif size > room or len(basket.written) >= basket.bounds.files:
         basket.skipped.add(path)
     else:
         content = _read(file, size)

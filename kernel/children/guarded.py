@@ -20,7 +20,8 @@ from kernel.children.link import Link, open_link
 from kernel.children.long_lived import LongLived
 from kernel.children.pipes import ERRORS, INPUT, OUTPUT, Pipes, Sink, write_all
 from kernel.children.sandbox import PATH, sandboxed
-from kernel.ports import CannotStart, ChildLost, Command, Finished, Harvest, Isolation, Limits, Taken
+from kernel.errors import CannotStart, ChildLost
+from kernel.ports import ChildCommand, ChildLimits, Finished, Isolation, TakeBack, Taken
 
 FLOOD_BYTES = 64 * 1024 * 1024
 """A run that writes more than this is ended: reading it away would cost the other chats too much."""
@@ -62,20 +63,20 @@ class GuardedChildren:
         return None if self._link is None else self._link.pid
 
     async def run(
-        self, command: Command, *, within: timedelta, stdin: bytes = b"", harvest: Harvest | None = None
+        self, command: ChildCommand, *, within: timedelta, stdin: bytes = b"", take_back: TakeBack | None = None
     ) -> Finished:
         """See the port."""
         pipes = Pipes(has_input=bool(stdin), is_merged=command.is_merged)
         try:
             opened = await self._open(command, pipes, within)
             try:
-                return await self._finish(opened, command, pipes, stdin, harvest)
+                return await self._finish(opened, command, pipes, stdin, take_back)
             finally:
                 await opened.call.end()
         finally:
             pipes.close()
 
-    async def start(self, command: Command) -> LongLived:
+    async def start(self, command: ChildCommand) -> LongLived:
         """See the port."""
         pipes = Pipes(has_input=True, is_merged=command.is_merged)
         try:
@@ -96,7 +97,7 @@ class GuardedChildren:
                 self._link = None
 
     async def _finish(
-        self, opened: _Opened, command: Command, pipes: Pipes, stdin: bytes, harvest: Harvest | None
+        self, opened: _Opened, command: ChildCommand, pipes: Pipes, stdin: bytes, take_back: TakeBack | None
     ) -> Finished:
         flooded = asyncio.Event()
 
@@ -113,9 +114,9 @@ class GuardedChildren:
             how, is_timed_out = await opened.call.ended()
             await asyncio.wait([sink.closed for sink in sinks], timeout=_OUTPUT_WITHIN_S)
             taken = Taken()
-            if harvest is not None:
+            if take_back is not None:
                 taken = await _in_thread(
-                    folder.take_back, opened.folder, command.files, opened.left_out, harvest, opened.owner
+                    folder.take_back, opened.folder, command.files, opened.left_out, take_back, opened.owner
                 )
             out, err = (sink.output() for sink in sinks)
             return Finished(how, out, err, is_timed_out, flooded.is_set(), taken)
@@ -123,7 +124,7 @@ class GuardedChildren:
             for sink in sinks:
                 sink.close()
 
-    async def _open(self, command: Command, pipes: Pipes, within: timedelta | None) -> _Opened:
+    async def _open(self, command: ChildCommand, pipes: Pipes, within: timedelta | None) -> _Opened:
         """Start the command. The folder is the keeper's to remove from the moment when the guard knows of it."""
         place = folder.make(self._inside)
         ours, theirs = socket.socketpair()
@@ -160,7 +161,7 @@ class GuardedChildren:
             self._link = await open_link(has_users=self._isolation is Isolation.SEPARATE_USER)
             await self._link.hand_over(private, files)
 
-    def _order(self, command: Command, place: Folder, within: timedelta | None) -> dict[str, Any]:
+    def _order(self, command: ChildCommand, place: Folder, within: timedelta | None) -> dict[str, Any]:
         environment = {
             **{"PATH": PATH, "HOME": str(place.home), "LANG": "C.UTF-8", "TMPDIR": str(place.temporary)},
             **command.environment,
@@ -175,7 +176,7 @@ class GuardedChildren:
             "is_sandboxed": self._isolation is Isolation.SANDBOX,
         }
 
-    def _argv(self, command: Command, place: Folder, path: str) -> tuple[str, ...]:
+    def _argv(self, command: ChildCommand, place: Folder, path: str) -> tuple[str, ...]:
         if self._isolation is not Isolation.SANDBOX:
             return command.argv
         program = shutil.which("bwrap", path=PATH)
@@ -187,7 +188,7 @@ class GuardedChildren:
         return sandboxed(program, command.argv, folders=folders, readable=command.readable)
 
 
-def _limits(limits: Limits) -> Mapping[str, int]:
+def _limits(limits: ChildLimits) -> Mapping[str, int]:
     numbers = {
         "DATA": limits.memory_bytes,
         "FSIZE": limits.file_bytes,

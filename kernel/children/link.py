@@ -11,7 +11,7 @@ from pathlib import Path
 
 import structlog
 
-from kernel.ports import ChildLost
+from kernel.errors import ChildLost
 
 log = structlog.get_logger(__name__)
 

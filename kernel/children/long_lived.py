@@ -7,7 +7,8 @@ from datetime import timedelta
 
 from kernel.children.call import Call
 from kernel.children.pipes import ERRORS, INPUT, OUTPUT, Pipes, Sink, line_reader, line_writer
-from kernel.ports import ChildLost, Exit, Output
+from kernel.errors import ChildLost
+from kernel.ports import Exit, Output
 
 _ERROR_BYTES = 16 * 1024
 _END_WITHIN_S = 5.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import AsyncIterable
 
-from kernel.ports import AnswerRefused
+from kernel.errors import AnswerRefused
 
 ENCODINGS = "gzip, deflate"
 """What is asked for (`accept-encoding`) and understood."""

@@ -17,12 +17,12 @@ from datetime import timedelta
 import httpcore
 import httpx
 
-from kernel.errors import ModelError
+from kernel.errors import AddressRefused, AnswerRefused, ModelError, NoAnswer
 from kernel.net.addresses import Address, is_own
 from kernel.net.bodies import ENCODINGS, read_body
 from kernel.net.dialing import GuardedDialer, Line, Resolve, SystemResolver, is_about_certificate
 from kernel.net.targets import Target, canonical, read_target
-from kernel.ports import AddressRefused, AnswerRefused, HttpReply, HttpRequest, NoAnswer
+from kernel.ports import HttpReply, HttpRequest
 
 MAX_REDIRECTS = 5
 

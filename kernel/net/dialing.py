@@ -15,8 +15,8 @@ from datetime import timedelta
 
 import httpcore
 
+from kernel.errors import AddressRefused, AnswerRefused, NoAnswer
 from kernel.net.addresses import Address, is_own, is_public, numeric
-from kernel.ports import AddressRefused, AnswerRefused, NoAnswer
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
 """All numeric addresses of a name, the best first; raises `socket.gaierror`."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import httpx
 
+from kernel.errors import AddressRefused
 from kernel.net.addresses import numeric
-from kernel.ports import AddressRefused
 
 MAX_URL_CHARS = 8_000
 """What common servers take; signed addresses of stores of files are half as long."""

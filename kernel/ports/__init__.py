@@ -6,17 +6,15 @@ Instants are aware UTC and come from the caller's `Clock`.
 
 from kernel.ports.chats import Chats, KnownChat
 from kernel.ports.children import (
-    CannotStart,
     Child,
-    ChildLost,
+    ChildCommand,
+    ChildLimits,
     Children,
-    Command,
     Exit,
     Finished,
-    Harvest,
     Isolation,
-    Limits,
     Output,
+    TakeBack,
     Taken,
 )
 from kernel.ports.conversations import (
@@ -36,7 +34,7 @@ from kernel.ports.conversations import (
     TriggerGone,
     TriggerPut,
 )
-from kernel.ports.http import AddressRefused, AnswerRefused, Http, HttpReply, HttpRequest, NoAnswer
+from kernel.ports.http import Http, HttpReply, HttpRequest
 from kernel.ports.memories import MAX_MEMORIES, MAX_MEMORY_CHARS, Forget, Memories, MemoryChange, Remember, Shelf
 from kernel.ports.outbox import Delivery, Outbox
 from kernel.ports.processes import Beats, Clock, Deliver, Provider, Wakeups
@@ -50,26 +48,22 @@ __all__ = [
     "MAX_MEMORY_CHARS",
     "MAX_TRIES",
     "RENEW_EVERY",
-    "AddressRefused",
     "Alarm",
-    "AnswerRefused",
     "Beats",
     "Blobs",
-    "CannotStart",
     "Chats",
     "Checkout",
     "Child",
-    "ChildLost",
+    "ChildCommand",
+    "ChildLimits",
     "Children",
     "Clock",
-    "Command",
     "Conversations",
     "Deliver",
     "Delivery",
     "Exit",
     "Finished",
     "Forget",
-    "Harvest",
     "Http",
     "HttpReply",
     "HttpRequest",
@@ -78,10 +72,8 @@ __all__ = [
     "KnownChat",
     "Lease",
     "LedgerLine",
-    "Limits",
     "Memories",
     "MemoryChange",
-    "NoAnswer",
     "Outbox",
     "Outcome",
     "Output",
@@ -97,6 +89,7 @@ __all__ = [
     "Spendings",
     "Spent",
     "Step",
+    "TakeBack",
     "Taken",
     "TriggerChange",
     "TriggerGone",

@@ -8,8 +8,6 @@ from datetime import timedelta
 from enum import Enum
 from typing import Protocol
 
-from kernel.errors import OperatorError, RetryError
-
 KILOBYTE = 1024
 MEGABYTE = 1024 * KILOBYTE
 
@@ -25,16 +23,8 @@ class Isolation(Enum):
     """A child reads whatever our own user may read."""
 
 
-class ChildLost(RetryError):
-    """The child was broken off because its guard ended; what it did until then stays done."""
-
-
-class CannotStart(OperatorError):
-    """The command cannot be started: no such program, no such folder, no room for one more."""
-
-
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ChildLimits:
     """What one child and everything it starts may use; memory, CPU time and files count for each process."""
 
     cpu: timedelta | None = timedelta(minutes=5)
@@ -45,7 +35,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Harvest:
+class TakeBack:
     """Take at most so many new or changed files back, and so many bytes of all of them together."""
 
     files: int
@@ -53,7 +43,7 @@ class Harvest:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ChildCommand:
     """What to run: a program with its arguments, never a shell's line.
 
     It runs in a fresh private folder that holds `files` (path to content), or in `folder`, one of the operator's. Its
@@ -65,7 +55,7 @@ class Command:
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     folder: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    limits: Limits = Limits()
+    limits: ChildLimits = ChildLimits()
     output_bytes: int = 64 * KILOBYTE
     """Of a run: so much of each output is kept, its beginning and its end. Of a long-lived child: its longest line."""
     is_merged: bool = False
@@ -150,14 +140,14 @@ class Children(Protocol):
         """What keeps children from what is ours."""
 
     async def run(
-        self, command: Command, *, within: timedelta, stdin: bytes = b"", harvest: Harvest | None = None
+        self, command: ChildCommand, *, within: timedelta, stdin: bytes = b"", take_back: TakeBack | None = None
     ) -> Finished:
         """Run the command to its end, or end it after `within`; cancelling ends it too.
 
         Returns or is cancelled when everything it started is gone. Raises `CannotStart` and `ChildLost`.
         """
 
-    async def start(self, command: Command) -> Child:
+    async def start(self, command: ChildCommand) -> Child:
         """Start the command and keep it until it ends by itself, is closed, or this process ends.
 
         Raises `CannotStart` and `ChildLost`.

@@ -7,23 +7,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
 
-from kernel.errors import ModelError, RetryError
-
-
-class AddressRefused(ModelError):
-    """The address must not be asked: malformed, not http(s), or not public. Asking it again gives the same."""
-
-
-class AnswerRefused(ModelError):
-    """The other side cannot be read: unknown host, bad certificate, too many redirects, damaged content."""
-
-
-class NoAnswer(RetryError):
-    """The other side could not be reached, was too slow or broke off; another try later may help.
-
-    It may have acted all the same: only what is safe to repeat may be repeated unasked.
-    """
-
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:

@@ -24,11 +24,14 @@ class Clock(Protocol):
 
 
 class Provider(Protocol):
-    """One model behind one service."""
+    """One model behind one service, or several that stand in for one another."""
 
     @property
     def name(self) -> str:
-        """`anthropic:<model>` or `openai:<model>`; what `Opaque` parts are bound to."""
+        """`anthropic:<model>` or `openai:<model>`; what `Opaque` parts are bound to.
+
+        Of several models behind one provider it is the first; a reply says which one it is `by`.
+        """
 
     async def reply(self, request: ModelRequest, delta: Callable[[str], None] | None = None) -> ModelReply:
         """The model's whole reply; `delta` hears pieces of its text as they come.

@@ -18,13 +18,13 @@ import structlog
 from kernel.errors import ProviderFailed
 from kernel.messages import Message, ModelReply, ModelRequest, Role, Stop
 from kernel.ports import Clock
-from kernel.providers.anthropic_request import is_without_list, most_tokens, request_body
+from kernel.providers.anthropic_request import most_tokens, request_body
 from kernel.providers.anthropic_wire import PROVIDER, Reading
 from kernel.providers.claude_manners import Manners, learn, manners_of
 from kernel.providers.sse import EventReader
 from kernel.providers.status import Refusal, Service, TooLong, message_of
 from kernel.providers.tries import LAST_WORD_S, PATIENCE, Ear, Patience, Persistence, asked_pause, heartbeats
-from kernel.providers.turns import Maker, to_bytes, without_kept
+from kernel.providers.turns import Maker, is_without_list, to_bytes, without_kept
 from kernel.providers.unwanted import Unwanted
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ class Anthropic:
                 if ear.has_heard or not self._learn(request, manners, refusal):
                     raise
             else:
-                return without_kept(reply) if is_without_list(request, manners) else reply
+                is_bare = is_without_list(request, takes_no_choice=manners.takes_no_choice)
+                return without_kept(reply) if is_bare else reply
 
     def _learn(self, request: ModelRequest, manners: Manners, refusal: Refusal) -> bool:
         """Whether the request will be asked differently from now on; `manners` are those it was refused under."""

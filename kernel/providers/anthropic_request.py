@@ -13,7 +13,7 @@ from kernel.providers.claude_manners import PROPER, Manners
 from kernel.providers.claude_models import abilities_of, thinking_of
 from kernel.providers.loops import loop_without_thinking
 from kernel.providers.names import to_wire
-from kernel.providers.turns import Maker, arguments_object, keep_all, keep_none, schema_of, wire_turns
+from kernel.providers.turns import Maker, arguments_object, is_without_list, keep_all, keep_none, schema_of, wire_turns
 
 MOST_MARKS = 4
 """More cache marks are refused."""
@@ -25,11 +25,6 @@ _NO_THOUGHT = {"type": "thinking", "thinking": "", "signature": ""}
 def most_tokens(request: ModelRequest, model: str, manners: Manners) -> int:
     """How many tokens the reply may have: what was asked for, as far as the model goes."""
     return min(request.max_tokens, abilities_of(model).most_tokens, manners.most_tokens or request.max_tokens)
-
-
-def is_without_list(request: ModelRequest, manners: Manners) -> bool:
-    """A plan for a service that cannot be told to call nothing: it sees no tools, so nothing kept fits around it."""
-    return bool(request.tools) and not request.may_call and not manners.takes_no_choice
 
 
 def request_body(
@@ -44,7 +39,7 @@ def request_body(
     which are no part of what is cached or bound.
     """
     able = abilities_of(maker.model)
-    no_list = is_without_list(request, manners)
+    no_list = is_without_list(request, takes_no_choice=manners.takes_no_choice)
     turns = wire_turns(request.messages, maker, keeps=keep_none if no_list else keeps, closes_loops=True)
     max_tokens = most_tokens(request, maker.model, manners)
     body: dict[str, Any] = {"model": maker.model, "max_tokens": max_tokens, "stream": True}

@@ -8,6 +8,7 @@ from typing import Any
 
 from kernel.errors import ProviderFailed
 from kernel.messages import Message, ModelReply, Opaque, Part, Role, Stop, Text, ToolCall, ToolWords, Usage
+from kernel.providers.counts import tokens
 from kernel.providers.names import from_wire
 from kernel.providers.status import Refusal, Service, error_words
 from kernel.providers.tries import Ear
@@ -114,9 +115,10 @@ class Reading:
             case _:
                 pass
 
-    def _count(self, usage: dict[str, Any] | None) -> None:
+    def _count(self, usage: object) -> None:
         """Counts in later events are totals, not additions."""
-        self._usage.update({key: count for key, count in (usage or {}).items() if isinstance(count, int)})
+        if isinstance(usage, dict):
+            self._usage.update({key: tokens(count) for key, count in usage.items() if isinstance(count, int)})
 
     def _error(self, event: dict[str, Any]) -> ProviderFailed | Refusal:
         said, kind = error_words(event)

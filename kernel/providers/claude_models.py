@@ -38,11 +38,6 @@ class Abilities:
     """None: it has no setting for it."""
     most_tokens: int = 128_000
 
-    @property
-    def can_be_off(self) -> bool:
-        """A request can be made in which it does not think."""
-        return bool(self.off) or not self.thinks_unasked
-
 
 _NEWEST = Abilities(thinks_unasked=True)
 _ABROAD = Abilities(thinks_unasked=True, on="enabled", off="disabled", most_effort=None)

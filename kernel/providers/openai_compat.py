@@ -15,12 +15,12 @@ from kernel.errors import ProviderFailed
 from kernel.messages import Message, ModelReply, ModelRequest, Role, Stop
 from kernel.ports import Clock
 from kernel.providers.chat_manners import Manners, learn, manners_of
-from kernel.providers.openai_request import is_without_list, request_body
+from kernel.providers.openai_request import request_body
 from kernel.providers.openai_wire import PROVIDER, Reading
 from kernel.providers.sse import EventReader
 from kernel.providers.status import Refusal, Service, TooLong, message_of
 from kernel.providers.tries import LAST_WORD_S, PATIENCE, Ear, Patience, Persistence, asked_pause, heartbeats
-from kernel.providers.turns import Maker, to_bytes, without_kept
+from kernel.providers.turns import Maker, is_without_list, to_bytes, without_kept
 
 log = structlog.get_logger(__name__)
 
@@ -76,7 +76,8 @@ class OpenAICompatible:
                 if isinstance(refusal, TooLong):
                     return ModelReply(Message(Role.ASSISTANT, ()), Stop.WINDOW, by=self.name)
                 raise
-            return without_kept(reply) if is_without_list(request, manners) else reply
+            is_bare = is_without_list(request, takes_no_choice=manners.takes_no_choice)
+            return without_kept(reply) if is_bare else reply
 
     def _learn(self, manners: Manners, refusal: Refusal) -> bool:
         """Whether the request will be asked differently from now on; `manners` are those it was refused under."""

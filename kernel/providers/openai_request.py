@@ -9,16 +9,11 @@ from typing import Any, assert_never
 from kernel.messages import Effort, Message, ModelRequest, Opaque, Role, Thinking, ToolCall, ToolResult, ToolWords
 from kernel.providers.chat_manners import Manners, Reasoning, Switch, manners_of
 from kernel.providers.names import to_wire
-from kernel.providers.turns import Maker, arguments_object, schema_of, wire_turns
+from kernel.providers.turns import Maker, arguments_object, is_without_list, schema_of, wire_turns
 
 _EFFORTS = {Effort.LOW: "low", Effort.MEDIUM: "medium"}
 """`high` for all that is more: the words above it are one service's own."""
 _SHORT_ID = 9
-
-
-def is_without_list(request: ModelRequest, manners: Manners) -> bool:
-    """A plan for a service that cannot be told to call nothing: it sees no tools."""
-    return bool(request.tools) and not request.may_call and not manners.takes_no_choice
 
 
 def request_body(request: ModelRequest, maker: Maker, manners: Manners | None = None) -> dict[str, Any]:
@@ -31,7 +26,7 @@ def request_body(request: ModelRequest, maker: Maker, manners: Manners | None = 
     if manners.counts_streams:
         body["stream_options"] = {"include_usage": True}
     body.update(_thinking(request, manners.switch))
-    if request.tools and manners.takes_tools and not is_without_list(request, manners):
+    if request.tools and manners.takes_tools and not is_without_list(request, takes_no_choice=manners.takes_no_choice):
         body["tools"] = [_tool(tool) for tool in request.tools]
         if not request.may_call:
             body["tool_choice"] = "none"

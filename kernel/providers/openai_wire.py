@@ -26,6 +26,7 @@ from kernel.messages import (
     ToolWords,
     Usage,
 )
+from kernel.providers.counts import tokens
 from kernel.providers.names import from_wire
 from kernel.providers.status import Refusal, Service, error_words
 from kernel.providers.thinking_tags import WithoutThinking
@@ -97,7 +98,7 @@ class Reading:
     def _take(self, event: dict[str, Any]) -> None:
         if event.get("error"):
             raise self._error(event)
-        if usage := event.get("usage"):
+        if isinstance(usage := event.get("usage"), dict) and usage:
             self._usage = _usage(usage)
         for choice in event.get("choices") or ():
             self._stop = choice.get("finish_reason") or self._stop
@@ -183,6 +184,7 @@ class Reading:
 
 
 def _usage(usage: dict[str, Any]) -> Usage:
-    details = usage.get("prompt_tokens_details") or {}
-    cached = details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or 0
-    return Usage(usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0, cached)
+    details = usage.get("prompt_tokens_details")
+    cached = tokens(details.get("cached_tokens")) if isinstance(details, dict) else 0
+    cached = cached or tokens(usage.get("prompt_cache_hit_tokens"))
+    return Usage(tokens(usage.get("prompt_tokens")), tokens(usage.get("completion_tokens")), cached)

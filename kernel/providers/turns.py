@@ -9,7 +9,19 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from kernel.messages import Image, Message, ModelReply, Opaque, Part, Role, Text, ToolCall, ToolResult, ToolWords
+from kernel.messages import (
+    Image,
+    Message,
+    ModelReply,
+    ModelRequest,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+    ToolWords,
+)
 from kernel.providers.loops import Sent, close_loops
 from kernel.providers.words import mend
 
@@ -113,10 +125,14 @@ def _renamed(turn: Message, names: dict[str, str]) -> Message:
     return replace(turn, parts=tuple(parts))
 
 
+def is_without_list(request: ModelRequest, *, takes_no_choice: bool) -> bool:
+    """A plan for a service that cannot be told to call nothing: it sees no tools, so nothing kept fits around it."""
+    return bool(request.tools) and not request.may_call and not takes_no_choice
+
+
 def without_kept(reply: ModelReply) -> ModelReply:
     """The reply without its opaque parts: it was made from a request that no later one begins with."""
-    parts = tuple(part for part in reply.message.parts if not isinstance(part, Opaque))
-    return replace(reply, message=replace(reply.message, parts=parts))
+    return replace(reply, message=reply.message.without_thinking)
 
 
 def _clean(part: Part) -> Part:

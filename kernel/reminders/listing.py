@@ -11,9 +11,8 @@ from kernel.chat import Choice, Prompt
 from kernel.ports import TriggerGone, TriggerPut
 from kernel.reminders.cards import Card, Kind
 from kernel.reminders.desk import Desk, Stored
-from kernel.schedule.parse import parse
 from kernel.schedule.reading import describe, moment, zone_name
-from kernel.schedule.values import Manage, Once
+from kernel.schedule.values import Manage, Once, ScheduleIntent
 from kernel.texts import say, verbatim
 from kernel.triggers import Trigger
 
@@ -32,16 +31,16 @@ def listing(desk: Desk, stored: Stored) -> Changes:
     return _choose(desk, stored, Kind.CANCEL, "reminder.list")
 
 
-def manage(what: Manage, words: str, desk: Desk, stored: Stored) -> Changes:
-    """List, cancel or pause as `words` ask.
+def manage(asked: ScheduleIntent, desk: Desk, stored: Stored) -> Changes:
+    """List, cancel or pause as the words asked that were understood as `asked`.
 
     The one reminder that is surely meant is dealt with at once; of several, or when the words name none that is
     here, the person picks.
     """
-    if what is Manage.LIST or not stored:
+    if asked.manage is Manage.LIST or not stored:
         return listing(desk, stored)
-    is_cancel = what is Manage.CANCEL
-    meant, is_sure = _meant(what, words, desk, stored)
+    is_cancel = asked.manage is Manage.CANCEL
+    meant, is_sure = _meant(asked, stored)
     if len(meant) > 1 or not is_sure:
         heading = "reminder.cancel_which" if is_cancel else "reminder.pause_which"
         return _choose(desk, meant, Kind.CANCEL if is_cancel else Kind.PAUSE, heading)
@@ -64,16 +63,15 @@ def paused(trigger: Trigger) -> Changes:
     return Changes(triggers=(TriggerPut(rested, None),), notes=(f"reminder paused: {trigger.text}",))
 
 
-def _meant(what: Manage, words: str, desk: Desk, stored: Stored) -> tuple[Stored, bool]:
-    """The reminders that `words` can mean, and whether they are surely meant.
+def _meant(asked: ScheduleIntent, stored: Stored) -> tuple[Stored, bool]:
+    """The reminders that the words can mean, and whether they are surely meant.
 
     Words that name no reminder at all (取消提醒) mean any; words that name a task or a time which is not here mean
     none surely.
     """
-    found = parse(words, now=desk.asked, zone=desk.zone)
-    named = found.body.casefold()
+    named = asked.body.casefold()
     if not named:
-        return stored, what is Manage.PAUSE or not found.is_narrowed
+        return stored, asked.manage is Manage.PAUSE or not asked.is_narrowed
     found_here = fitting(named, stored)
     return (found_here, True) if found_here else (stored, False)
 

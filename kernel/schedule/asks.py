@@ -27,6 +27,7 @@ class Ask(NamedTuple):
 
 
 _CLAUSE_ENDS = frozenset("。;!?\n")
+_CLAUSE_ENDS_AND_COMMA = _CLAUSE_ENDS | {","}
 _THIRD = frozenset(words("他 她 它 他们 她们 him her them"))
 _NOUN_MARKS = frozenset(words("的 个 条 a this 那个 这个 这条 那条"))
 _BOTS = frozenset(words("@zclaw @bot @助手 @小助手 @机器人"))
@@ -73,16 +74,19 @@ _TIMEISH = frozenset(
         K.IN,
     }
 )
+_MAKES = frozenset(words("排个 做个 来个 来一个"))
+"""Make anything: a reminder only where nothing but its time stands between."""
 _GIVES = frozenset(words("nudge ping shout call buzz heads poke reminder alert wakeup wake text alarm timer countdown"))
 
 
 def clause_start(tokens: list[Token], i: int, *, commas: bool = True) -> int:
     """Where the clause that holds token `i` begins."""
-    while i > 0:
-        token = tokens[i - 1]
-        if token.kind is K.PUNCT and (token.word in _CLAUSE_ENDS or (commas and token.word == ",")):
-            return i
-        i -= 1
+    ends = _CLAUSE_ENDS_AND_COMMA if commas else _CLAUSE_ENDS
+    punct = K.PUNCT
+    for k in range(i - 1, -1, -1):
+        kind, _, _, _, word = tokens[k]
+        if kind is punct and word in ends:
+            return k + 1
     return 0
 
 
@@ -254,13 +258,16 @@ def _noun(tokens: list[Token], i: int) -> Ask | None:
             ):
                 return None
             return Ask(k, j, True, is_noun=True, is_timer=timer, inner=(k + 1, i))
+        if tokens[k].word in _MAKES and all(t.kind in _TIMEISH for t in tokens[k + 1 : i]):
+            return Ask(k, j, True, is_noun=True, is_timer=timer, inner=(k + 1, i))
         if (
             tokens[k].word in ("给我", "帮我", "给我们")
             and k + 3 >= i
             and all(t.kind in _TIMEISH for t in tokens[k + 1 : i])
         ):
             return Ask(k, j, True, is_noun=True, is_timer=timer, inner=(k + 1, i))
-        if tokens[k].word in ("need", "want", "get", "like", "要", "想要", "来") and tokens[k + 1].word != "rid":
+        wished = tokens[k].word in ("need", "want", "get", "like", "要", "想要", "来") and tokens[k + 1].word != "rid"
+        if wished and not at(tokens, k - 1).word.endswith("n't"):
             return Ask(k, j, True, is_noun=True, is_timer=timer, inner=(k + 1, i))
     made = _made_behind(tokens, i) if timer or token.word == "提醒" else None
     if made is not None:

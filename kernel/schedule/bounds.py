@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernel.schedule.clocks import at, clock, span
+from kernel.schedule.clocks import at, clock
 from kernel.schedule.days import day
 from kernel.schedule.lengths import Read, in_phrase, is_english
 from kernel.schedule.phrases import (
@@ -28,6 +28,7 @@ from kernel.schedule.phrases import (
     Window,
 )
 from kernel.schedule.ranges import clock_or_window, day_phrase
+from kernel.schedule.spans import span
 from kernel.schedule.tokens import Kind, Token
 
 K = Kind
@@ -99,12 +100,23 @@ def until(tokens: list[Token], i: int) -> Read:
     if read is None and (hour is None or isinstance(hour[0], Unclear)):
         return None
     end = hour[0] if hour and isinstance(hour[0], Clock) else None
+    if end and read and hour and _is_time_of_series(tokens, i, hour[1]):
+        return Until(read[0] if not isinstance(read[0], Unclear) else None), read[1]
     if end and period and not end.literal:
         end = Clock(end.hour, end.minute, end.second, period)
     k = hour[1] if end and hour else k
     if at(tokens, k).kind in (K.STOP, K.BEFORE):
         k += 1
     return Until(read[0] if read and not isinstance(read[0], Unclear) else None, end), k
+
+
+def _is_time_of_series(tokens: list[Token], i: int, j: int) -> bool:
+    """every Tuesday until 19 May at 5pm remind me: the hour before the ask is that of every day, not of the last."""
+    if at(tokens, j).kind not in (K.ASK, K.CALL):
+        return False
+    before = tokens[:i]
+    repeats = any(t.kind in (K.EVERY, K.DAILY, K.WORKDAY) for t in before)
+    return repeats and not any(t.kind in (K.POINT, K.CLOCK) or t.word in ("h", "m", "s") for t in before)
 
 
 _RESTS: dict[str, DayPhrase] = {
@@ -213,7 +225,9 @@ def day_before(tokens: list[Token], i: int) -> Read:
 
 
 def before(tokens: list[Token], i: int) -> Read:
-    """前10分钟 names a lead; a time with 前 or "by" beside it is a deadline."""
+    """前10分钟 names a lead; a time with 前, 最晚 or "by" beside it is a deadline."""
+    if tokens[i].n:
+        return Deadline(), i + 1
     found = span(tokens, i + 1) if not is_english(tokens[i]) else None
     if found:
         return Lead(found[0]), found[1]
@@ -233,6 +247,11 @@ def before(tokens: list[Token], i: int) -> Read:
     ):
         return Deadline(), i + 1
     return None
+
+
+def no_later(tokens: list[Token], i: int) -> Read:
+    """no later than 5pm: a deadline."""
+    return (Deadline(), i + 3) if [at(tokens, k).word for k in (i + 1, i + 2)] == ["later", "than"] else None
 
 
 def after(tokens: list[Token], i: int) -> Read:

@@ -225,6 +225,8 @@ def _after(g: Group, index: int, used: list[Group], ask: Ask, tokens: list[Token
     steps = all(isinstance(p, Cycle) and p.unit == "s" for p in g.phrases)
     if steps and adjacent and plan.windows and not plan.sub_daily:
         return g  # 9点到17点提醒我每90分钟…
+    if plan.sub_daily and trailing and _narrows(g, plan):
+        return g  # 每隔2小时提醒我喝水，9点到18点
     if not plan.has_time:
         if adjacent and not (at(tokens, g.j).kind is K.OF and not _plan([*used, g]).has_time and used):
             return _cut(g, plan) if used else g
@@ -251,6 +253,15 @@ def _after(g: Group, index: int, used: list[Group], ask: Ask, tokens: list[Token
         ):
             return g
     return None
+
+
+def _narrows(g: Group, plan: Plan) -> bool:
+    """Says in which hours and on which days the steps go: 9点到18点, on weekdays from 9 to 5."""
+    windows = [p for p in g.phrases if isinstance(p, Window)]
+    days = [p for p in g.phrases if isinstance(p, Workdays) or (isinstance(p, Weekdays) and (p.each or windows))]
+    again = (windows and plan.windows) or (days and (plan.days or plan.workdays))
+    parts = sum(isinstance(p, Part) for p in g.phrases) if windows else 0
+    return not again and 0 < len(g.phrases) == len(windows) + len(days) + parts
 
 
 def _opens(tokens: list[Token], i: int) -> bool:

@@ -11,6 +11,8 @@ from zoneinfo import ZoneInfo
 from kernel.schedule.phrases import Clock, Span
 
 DAY = timedelta(days=1)
+SHORTEST_MONTH = 28
+"""Days that every month has: so many can be counted from its end."""
 _LAST_YEAR = 2200
 
 
@@ -98,12 +100,12 @@ def _at(clock: Clock, hour: int, *, shift: int = 0, guess: bool = False) -> Wall
 
 
 def next_month_day(after: date, day: int) -> date:
-    """The first date on or after `after` that is the `day`-th of its month, -1 its last."""
+    """The first date on or after `after` that is the `day`-th of its month, -1 its last, -2 the day before that."""
     month = after.replace(day=1)
     while True:
         length = month_days(month.year, month.month)
-        if day == -1 or day <= length:
-            found = month.replace(day=length if day == -1 else day)
+        if day <= length:
+            found = month.replace(day=length + 1 + day if day < 0 else day)
             if found >= after:
                 return found
         month = add_months(month, 1)

@@ -1,8 +1,8 @@
-"""Reads clock times and lengths of time from tokens."""
+"""Reads clock times from tokens, and the numbers in them."""
 
 from __future__ import annotations
 
-from kernel.schedule.phrases import Clock, Span, Unclear
+from kernel.schedule.phrases import Clock, Unclear
 from kernel.schedule.tokens import Kind, Token, words
 
 K = Kind
@@ -38,111 +38,6 @@ def amount(tokens: list[Token], i: int) -> tuple[float, int] | None:
     return value, i
 
 
-def span(tokens: list[Token], i: int) -> tuple[Span, int] | None:
-    """A length of time (一个半小时, 1h30m, half an hour, two weeks) and the place after it."""
-    first = _one_span(tokens, i)
-    if first is None:
-        return None
-    (months, days, seconds), i = first
-    for _ in range(3):
-        j = i + 1 if at(tokens, i).kind is K.AND or at(tokens, i).word in ("零", ",") else i
-        more = _one_span(tokens, j)
-        if more is None or at(tokens, j).kind is K.HALF:
-            break
-        if more[0][2] and not seconds and not days:
-            break
-        if more[0][2] >= seconds > 0 or (more[0][1] and not months) or more[0][0]:
-            break
-        months, days, seconds, i = months + more[0][0], days + more[0][1], seconds + more[0][2], more[1]
-    return Span(months, days, seconds), i
-
-
-_Parts = tuple[int, int, int]
-"""Months, days, seconds."""
-
-_HALVED = frozenset(words("h m d 日 w M y"))
-
-
-def _one_span(tokens: list[Token], i: int) -> tuple[_Parts, int] | None:
-    """A number and its unit; halves and quarters before, between or after them."""
-    token, follow = at(tokens, i), at(tokens, i + 1)
-    if token.word == "a" and (follow.kind is K.HALF or follow.word == "quarter"):
-        return _one_span(tokens, i + 1)
-    if token.kind is K.HALF and token.n:
-        return _half_unit(tokens, i + 1)
-    if token.kind is K.UNIT and token.word == "quarter":
-        return _quarters(tokens, i, 1)
-    number = amount(tokens, i)
-    if number is None:
-        return None
-    value, j, half = _fraction(tokens, *number)
-    if at(tokens, j).word == "-" and at(tokens, j + 1).kind is K.UNIT:
-        j += 1
-    unit = at(tokens, j)
-    if unit.kind is not K.UNIT or unit.word in ("号", "个") or (unit.word == "月" and not half):
-        return None
-    if unit.word == "quarter" and at(tokens, j + 1).word == "of":
-        return _quarters(tokens, j, value)
-    behind = at(tokens, j + 1)
-    if not half and behind.kind is K.HALF and behind.n and unit.word in _HALVED:
-        value, j = value + 0.5, j + 1
-        if at(tokens, j + 1).word == "钟":
-            j += 1
-    elif _is_and_a_half(tokens, j + 1):
-        value, j = value + 0.5, j + 3
-    return _of_unit(value, unit), j + 1
-
-
-def _is_and_a_half(tokens: list[Token], j: int) -> bool:
-    return [at(tokens, k).word for k in range(j, j + 3)] == ["and", "a", "half"]
-
-
-def _half_unit(tokens: list[Token], j: int) -> tuple[_Parts, int] | None:
-    """半小时, 半个月, half an hour."""
-    while at(tokens, j).word in ("a", "个", "of"):
-        j += 1
-    unit = at(tokens, j)
-    if unit.kind is K.UNIT and unit.word in ("h", "m", "d", "日", "M", "y", "Q", "月"):
-        return _of_unit(0.5, unit), j + 1
-    return None
-
-
-def _quarters(tokens: list[Token], j: int, count: float) -> tuple[_Parts, int] | None:
-    """a quarter of an hour, three quarters of an hour."""
-    if at(tokens, j + 1).word != "of":
-        return None
-    j += 1
-    while at(tokens, j).word in ("a", "of"):
-        j += 1
-    return ((0, 0, int(900 * count)), j + 1) if at(tokens, j).word == "h" else None
-
-
-def _fraction(tokens: list[Token], value: float, j: int) -> tuple[float, int, bool]:
-    """What stands between a number and its unit: 个半, 点五, and a half; True when a half was said."""
-    if _is_and_a_half(tokens, j):
-        return value + 0.5, j + 3, True
-    follow, behind = at(tokens, j), at(tokens, j + 1)
-    if follow.word == "个" and behind.kind is K.HALF and behind.n:
-        return value + 0.5, j + 2, True
-    if follow.word == "点" and behind.kind is K.NUM and at(tokens, j + 2).word == "h":
-        return value + behind.n / 10, j + 2, False
-    return value, j, False
-
-
-def _of_unit(value: float, unit: Token) -> tuple[int, int, int]:
-    value = min(value, 1e6)
-    match unit.word:
-        case "d" | "日":
-            return 0, int(value), int(value % 1 * 86400)
-        case "w":
-            return 0, int(value * unit.n), 0
-        case "M" | "Q" | "y" | "月":
-            whole = value * unit.n
-            return int(whole), int(whole % 1 * 30), 0
-        case _:
-            return 0, 0, round(value * unit.n)
-
-
 def clock(tokens: list[Token], i: int, *, loose: bool = False) -> Read:
     """A clock time at `i` and the place after it; `loose` also takes a bare number (after "at", a window's end)."""
     token = at(tokens, i)
@@ -150,6 +45,8 @@ def clock(tokens: list[Token], i: int, *, loose: bool = False) -> Read:
         case K.CLOCK:
             return _written(tokens, i)
         case K.NUM:
+            if at(tokens, i + 1).kind is K.POINT:
+                return _numbered(tokens, i, loose)
             return _spoken_en(tokens, i) or _numbered(tokens, i, loose)
         case K.HALF | K.UNIT:
             return _spoken_en(tokens, i)
@@ -235,6 +132,9 @@ def _numbered(tokens: list[Token], i: int, loose: bool) -> Read:
         minutes = amount(tokens, j)
         if minutes and (loose or at(tokens, minutes[1]).word in ("am", "pm")):
             return _half_day(tokens, minutes[1], _valid(int(value), int(minutes[0])))
+    minute = _minute_behind(tokens, j) if loose and value <= 24 else None
+    if minute is not None:
+        return _half_day(tokens, minute[1], _valid(int(value), minute[0]))
     if (
         not loose
         or at(tokens, j).kind in (K.UNIT, K.OF, K.TIMES, K.MONTH, K.FEW)
@@ -248,6 +148,15 @@ def _numbered(tokens: list[Token], i: int, loose: bool) -> Read:
     if value > 24 or value != int(value):
         return None
     return _valid(int(value), 0), j
+
+
+def _minute_behind(tokens: list[Token], j: int) -> tuple[int, int] | None:
+    """The minute of "eight oh five" and "8 05", and the place after it."""
+    k = j + 1 if at(tokens, j).word in ("oh", "o") else j
+    minute = at(tokens, k)
+    if minute.kind is not K.NUM or at(tokens, k + 1).kind is K.UNIT or not 0 < minute.n < 10:
+        return None
+    return (int(minute.n), k + 1) if k > j or (minute.word[0] == "0" and minute.n == int(minute.n)) else None
 
 
 _NUMBERED = frozenset(words("床 号床 病房 病区 号楼 号线"))
@@ -349,12 +258,22 @@ def _to_the_hour(tokens: list[Token], j: int) -> bool:
     return said and hour.kind is K.NUM and hour.n <= 12 and follow.kind in _AFTER_HOUR
 
 
+def _is_half_of_hour(tokens: list[Token], j: int) -> bool:
+    """half nine, as the British say for half past nine: behind "at", or with nothing to count behind it."""
+    hour, follow = at(tokens, j + 1), at(tokens, j + 2)
+    if hour.kind is not K.NUM or not 1 <= hour.n <= 12 or hour.word == "a" or "." in hour.word:
+        return False
+    return follow.kind in _AFTER_HOUR or (at(tokens, j - 1).kind is K.AT and follow.kind is not K.UNIT)
+
+
 def _spoken_en(tokens: list[Token], i: int) -> Read:
     """half past five, (a) quarter to nine, ten past six, thirty-six minutes past eight."""
     j = i + 1 if at(tokens, i).word == "a" else i
     token = at(tokens, j)
     if token.word == "half" and at(tokens, j + 1).word == "past":
         minutes, j = 30.0, j + 1
+    elif token.word == "half" and _is_half_of_hour(tokens, j):
+        return _half_day(tokens, j + 2, _valid(int(tokens[j + 1].n), 30))
     elif token.kind is K.UNIT and token.word == "quarter":
         minutes, j = 15.0, j + 1
     else:

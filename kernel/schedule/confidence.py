@@ -38,10 +38,10 @@ class Seen(NamedTuple):
 BASE = 0.99
 """Nothing speaks against it."""
 
-_TAKEN_BACK = (
+_TAKEN_BACK_ZH = (
     *("算了", "不对", "说错", "打错", "等等", "或许", "也许", "哦不", "噢不", "啊不", "还是算", "改成", "应该是"),
-    *("actually", "wait", "scratch that", "no,", "nvm", "never mind", "or maybe", "make that", "i mean"),
 )
+_TAKEN_BACK_EN = ("actually", "wait", "scratch that", "no,", "nvm", "never mind", "or maybe", "make that", "i mean")
 """Words that take back what stands before them, where they open a clause."""
 _BREAKS = frozenset(" ,.;:!?、。…\n-")
 _REPAIRED = frozenset({K.ASK, K.DAY, K.WEEKDAY, K.UNIT, K.PERIOD, K.NOUN})
@@ -50,16 +50,24 @@ _LONG = 60
 
 def _is_repaired(seen: Seen) -> bool:
     """A slip of the keyboard in the asking form or in a word of time."""
-    if seen.ask is not None and any(t.kind is K.ASK and t.n == 1 for t in seen.tokens[seen.ask.i : seen.ask.j]):
-        return True
-    slips = [t for t in seen.tokens if t.kind in _REPAIRED and t.word[:1] <= "z"]
-    return any("a" <= seen.folded[t.start] <= "z" and seen.folded[t.start : t.end] not in WORDS for t in slips)
+    if seen.ask is not None:
+        for token in seen.tokens[seen.ask.i : seen.ask.j]:
+            if token.kind is K.ASK and token.n == 1:
+                return True
+    folded = seen.folded
+    for token in seen.tokens:
+        if token.kind not in _REPAIRED or token.word[:1] > "z":
+            continue
+        if "a" <= folded[token.start] <= "z" and folded[token.start : token.end] not in WORDS:
+            return True
+    return False
 
 
 def _is_taken_back(seen: Seen) -> bool:
     """9点提醒我开会，不对，10点; of 明天9点，不对，10点提醒我 the later time was taken, which is what was meant."""
-    last = max((f.start for f in seen.used), default=0)
-    for word in _TAKEN_BACK:
+    last = seen.used[-1].start if seen.used else 0
+    listed = _TAKEN_BACK_EN if seen.folded.isascii() else _TAKEN_BACK_ZH + _TAKEN_BACK_EN
+    for word in listed:
         at = seen.folded.find(word, last)
         if (
             at > 0

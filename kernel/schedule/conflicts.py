@@ -20,6 +20,7 @@ from kernel.schedule.phrases import (
     Lasting,
     Lead,
     Named,
+    OffMonth,
     Phrase,
     Weekdays,
     Window,
@@ -31,6 +32,10 @@ K = Kind
 
 _BEARING = (Clock, Window, Weekdays, Dates, Cycle, Workdays, Between, Ahead, Named, Hourly, Lead)
 _TELLING = frozenset({K.EVERY, K.OTHER, K.LUNAR})
+_DAY_OR_DAYS = (3, 4)
+"""Letters of "day", "eve" and "days", not of the d that stands for them."""
+_LONGEST_NAME = 6
+"""Tokens of the name of a day, with "on the" before it."""
 _RAGGED = frozenset(
     {
         K.UNIT,
@@ -58,7 +63,7 @@ def conflicts(groups: list[Group], used: list[Found], ask: Ask, tokens: list[Tok
     taken = {f.i for f in used}
     left = [f for g in groups for f in g.found if f.i not in taken]
     covered = {k for f in used for k in range(f.i, f.j)}
-    if left and _is_beside(left, groups, used, ask, tokens):
+    if left and (_is_beside(left, groups, used, ask, tokens) or _means_all(left, ask, tokens)):
         return True
     return (
         _is_unread(covered, groups, ask, tokens)
@@ -70,11 +75,30 @@ def conflicts(groups: list[Group], used: list[Found], ask: Ask, tokens: list[Tok
 
 
 def _names_unknown_day(covered: set[int], ask: Ask, tokens: list[Token]) -> bool:
-    """on graduation day at noon remind me …: a day by a name that is not known."""
-    return any(
+    """on graduation day at noon remind me …, remind me on sports day at 9: a day by a name that is not known."""
+    if tokens[ask.i].word[:1] > "z":
+        return False
+    if any(
         tokens[k].word == "on" and k not in covered and k + 1 not in covered and tokens[k + 1].kind is K.WORD
         for k in range(ask.i - 1)
-    )
+    ):
+        return True
+    starts = {0, ask.j} | {k + 1 for k in covered if at(tokens, k + 1).word == "on"}
+    return any(k not in covered and _is_unknown_day(covered, k, tokens) for k in starts)
+
+
+def _is_unknown_day(covered: set[int], k: int, tokens: list[Token]) -> bool:
+    """(on) sports day, (on) founders' eve, on Pancake Tuesday: beside a time that was taken."""
+    on = at(tokens, k).word == "on"
+    end = k + on
+    while end < k + _LONGEST_NAME and (at(tokens, end).kind in (K.WORD, K.ORD) or at(tokens, end).word in ("the", ".")):
+        end += 1
+    if end == k + on:
+        return False
+    if end in covered:
+        return on and tokens[end].kind is K.WEEKDAY
+    named = at(tokens, end).word in ("d", "day", "eve") and at(tokens, end).end - at(tokens, end).start in _DAY_OR_DAYS
+    return named and (end + 1 in covered or k - 1 in covered)
 
 
 def _is_beside(left: list[Found], groups: list[Group], used: list[Found], ask: Ask, tokens: list[Token]) -> bool:
@@ -85,7 +109,7 @@ def _is_beside(left: list[Found], groups: list[Group], used: list[Found], ask: A
         or _has_second_time(left, used, ask, tokens)
         or any(isinstance(f.phrase, Lasting) and f.i == ask.j and not ask.is_noun for f in left)
         or any(_asks_again(tokens, g) or _closes_with_other_days(tokens, g, used) for g in others)
-        or any(_closes_with_other_time(tokens, g, used, ask) for g in others)
+        or any(_closes_with_other_time(tokens, g, used, ask) or _closes_with_other_day(tokens, g, used) for g in others)
         or any(_is_parted(left, f, ask, tokens) for f in used)
         or _closes_with_other_hour(left, ask, tokens)
         or any(f.j <= ask.i for f in _leads(left))
@@ -105,14 +129,20 @@ def _bears(phrase: Phrase) -> bool:
 
 def _is_unread(covered: set[int], groups: list[Group], ask: Ask, tokens: list[Token]) -> bool:
     """每, 隔 or 农历 before the ask, and no phrase that holds it."""
-    read = covered | {k for g in groups for k in range(g.i, g.j)}
-    return any(tokens[k].kind in _TELLING and k not in read for k in range(clause_start(tokens, ask.i), ask.i))
+    start = clause_start(tokens, ask.i)
+    telling = [k for k in range(start, ask.i) if tokens[k].kind in _TELLING and k not in covered]
+    return any(not any(g.i <= k < g.j for g in groups) for k in telling)
 
 
 def _has_ragged_edge(covered: set[int], left: list[Found], used: list[Found], ask: Ask, tokens: list[Token]) -> bool:
     """A word of time touches the schedule; the clock time of an event whose day was taken is no such word."""
+    size = len(tokens)
+    edges = [(k, f) for f in used for k in (f.i - 1, f.j) if 0 <= k < size and tokens[k].kind in _RAGGED]
+    if not edges:
+        return False
     events = {k for f in left if f.j <= ask.i and isinstance(f.phrase, (Clock, Window)) for k in range(f.i, f.j)}
-    return any(_is_ragged(tokens, k, f, covered | events, ask) for f in used for k in (f.i - 1, f.j))
+    covered = covered | events
+    return any(_is_ragged(tokens, k, f, covered, ask) for k, f in edges)
 
 
 def _lists_event(used: list[Found], ask: Ask, tokens: list[Token]) -> bool:
@@ -128,8 +158,8 @@ def _lists_event(used: list[Found], ask: Ask, tokens: list[Token]) -> bool:
 
 def _is_ragged(tokens: list[Token], k: int, f: Found, covered: set[int], ask: Ask) -> bool:
     """Token `k` touches the phrase and would belong to it."""
-    token = at(tokens, k)
-    if k < 0 or token.kind not in _RAGGED or k in covered or ask.i <= k < ask.j:
+    token = tokens[k]
+    if k in covered or ask.i <= k < ask.j:
         return False
     if token.kind is K.UNIT and "a" <= token.word[:1] <= "z" and token.end - token.start > 2:
         return False  # "send the minutes every Friday"
@@ -196,6 +226,24 @@ def _closes_with_other_time(tokens: list[Token], g: Group, used: list[Found], as
         and soft(tokens, g.j, len(tokens))
     )
     return alone and any(isinstance(p, Clock) for p in g.phrases)
+
+
+def _means_all(left: list[Found], ask: Ask, tokens: list[Token]) -> bool:
+    """8点吃药、9点量血压，都提醒我: each of the times before the ask is meant, with a task of its own."""
+    every = at(tokens, ask.i - 1).word in ("都", "各", "分别")
+    return every and any(isinstance(f.phrase, Clock) and f.j <= ask.i for f in left)
+
+
+def _closes_with_other_day(tokens: list[Token], g: Group, used: list[Found]) -> bool:
+    """周五3点提醒我开会，下周; on the 20th …, this year: a last clause that says which one, and was not taken."""
+    steps = any(isinstance(f.phrase, Cycle) and f.phrase.unit == "s" for f in used)
+    if not steps and not any(isinstance(f.phrase, (Weekdays, Dates, Named)) for f in used):
+        return False
+    k = g.i
+    while at(tokens, k - 1).kind in (K.FILLER, K.AT, K.GLUE) or at(tokens, k - 1).word == "是":
+        k -= 1
+    alone = at(tokens, k - 1).kind is K.PUNCT and soft(tokens, g.j, len(tokens))
+    return alone and all(isinstance(p, (OffMonth, Weekdays, Dates, Day)) for p in g.phrases)
 
 
 def _closes_with_other_hour(left: list[Found], ask: Ask, tokens: list[Token]) -> bool:

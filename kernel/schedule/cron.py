@@ -1,7 +1,7 @@
 """Five cron fields as a value. croniter reads their syntax behind `read`; zones and clocks are unknown here.
 
 Which of its extras are offered: `L` in the day field, `5#3` and `L5` as weekdays. Ours: the day field may be `1W` or
-`LW`, the first or last workday of the month.
+`LW`, the first or last workday of the month, or `L-2`, so many days before its last one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ LAST = -1
 _FIELDS = re.compile(r"[0-9*,/#LW-]+( [0-9*,/#LW-]+){4}")
 """Digits and signs only: croniter also takes seconds, years, names, @aliases and random `R`."""
 _WORKDAYS = frozenset({"1W", "LW"})
+_FROM_END = frozenset(f"L-{n}" for n in range(1, 28))
+"""Days before the last one that every month has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class Fields:
     """The day field names the last day of the month (besides `days`)."""
     first_workday: bool = False
     last_workday: bool = False
+    from_end: int = 0
+    """So many days before the last day of the month, when not 0; `days` is None then."""
 
 
 @lru_cache(maxsize=4096)
@@ -46,7 +50,9 @@ def read(expression: str) -> Fields:
     if not _FIELDS.fullmatch(expression):
         raise BadSchedule("schedule.unreadable")
     minute, hour, day, month, weekday = expression.split(" ")
-    named = day if day in _WORKDAYS else ""
+    named = day if day in _WORKDAYS or day in _FROM_END else ""
+    if day in _FROM_END and weekday != "*":
+        raise BadSchedule("schedule.unreadable")  # Ours names one day of the month; no weekday besides it.
     if "W" in expression.replace(named, "", 1):
         raise BadSchedule("schedule.unreadable")
     fields, nth = _expand(f"{minute} {hour} {'*' if named else day} {month} {weekday}")
@@ -63,6 +69,7 @@ def read(expression: str) -> Fields:
         month_end="l" in fields[2],
         first_workday=named == "1W",
         last_workday=named == "LW",
+        from_end=int(named[2:]) if named in _FROM_END else 0,
     )
 
 

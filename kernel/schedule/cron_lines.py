@@ -126,8 +126,8 @@ def _by_date(rule: Rule, days: Sequence[DayPhrase], cycle: Cycle | None) -> tupl
 def _fits(day: date, days: str, months: str) -> bool:
     if months != "*" and str(day.month) not in months.split(","):
         return False
-    if days == "L":
-        return day.day == month_days(day.year, day.month)
+    if days.startswith("L"):
+        return day.day == month_days(day.year, day.month) + int(days[1:] or 0)
     return days == "*" or str(day.day) in days.split(",")
 
 
@@ -135,7 +135,11 @@ def _month_days(rule: Rule, phrase: Dates, unit: str) -> None:
     days = [d for d in phrase.days if d != -99]
     if phrase.year is not None or phrase.months_ahead is not None or phrase.years_ahead is not None:
         raise NotYet(Doubt.AMBIGUOUS)
-    if unit == "y" and phrase.month is None:
+    if phrase.of_quarter:
+        if unit != "Q":
+            raise NotYet(Doubt.AMBIGUOUS)
+        month = ",".join(str(each) for each in range(phrase.of_quarter, 13, 3))
+    elif unit == "y" and phrase.month is None:
         if days not in ([1], [-1]):
             raise NotYet(Doubt.NO_TIME)
         month = "1" if days == [1] else "12"
@@ -150,8 +154,7 @@ def _month_days(rule: Rule, phrase: Dates, unit: str) -> None:
     plain = [d for d in days if d > 0]
     if plain:
         rule.fields.append((_numbers(plain), month, "*"))
-    if -1 in days:
-        rule.fields.append(("L", month, "*"))
+    rule.fields.extend(("L" if d == -1 else f"L{d + 1}", month, "*") for d in days if d < 0)
 
 
 def _nth(rule: Rule, phrase: Nth, unit: str) -> None:
@@ -187,7 +190,8 @@ def _holiday(rule: Rule, name: str) -> None:
         rule.calendar = Calendar.SOLAR_TERMS
     elif name in MOVING:
         month, weekday, n = MOVING[name]
-        rule.fields.append(("*", str(month), f"{(weekday + 1) % 7}#{n}"))
+        cron_day = (weekday + 1) % 7
+        rule.fields.append(("*", str(month), f"L{cron_day}" if n < 0 else f"{cron_day}#{n}"))
     else:
         raise NotYet(Doubt.AMBIGUOUS)
 

@@ -68,6 +68,8 @@ def rule_of_fields(fields: Fields, calendar: Calendar | None) -> DateRule:
         return partial(_one_a_month, _first_workday, is_workday, fields.months)
     if fields.last_workday:
         return partial(_one_a_month, _last_workday, is_workday, fields.months)
+    if fields.from_end:
+        return partial(_one_a_month, partial(_before_last, fields.from_end), is_workday, fields.months)
     return partial(_civil, fields)
 
 
@@ -178,6 +180,10 @@ def _last_workday(is_workday: Callable[[date], bool], month: date) -> date:
     while not is_workday(last):
         last -= _DAY
     return last
+
+
+def _before_last(days: int, _is_workday: Callable[[date], bool], month: date) -> date:
+    return _month_after(month) - (days + 1) * _DAY
 
 
 def _month_after(day: date) -> date:

@@ -28,6 +28,21 @@ _NAMED_EN = {
     ("fathers", "day"): "父亲节",
     ("independence", "day"): "独立日",
     ("april", "fools"): "愚人节",
+    ("memorial", "day"): "阵亡将士纪念日",
+    ("labor", "day"): "美国劳动节",
+    ("presidents", "day"): "总统日",
+    ("presidents'", "day"): "总统日",
+    ("mlk", "day"): "马丁路德金日",
+    ("columbus", "day"): "哥伦布日",
+    ("veterans", "day"): "退伍军人节",
+    ("juneteenth",): "六月节",
+    ("boxing", "day"): "节礼日",
+    ("patrick's", "day"): "圣帕特里克节",
+    ("st", "patrick's", "day"): "圣帕特里克节",
+    ("good", "friday"): "耶稣受难日",
+    ("easter", "monday"): "复活节星期一",
+    ("easter", "sunday"): "复活节",
+    ("easter",): "复活节",
     ("chinese", "new", "year's", "eve"): "除夕",
     ("lunar", "new", "year's", "eve"): "除夕",
     ("lunar", "new", "year"): "春节",
@@ -47,10 +62,20 @@ def named_en(tokens: list[Token], i: int) -> Read:
     if tokens[i].word == "leap":
         return (Dates((29,), 2), i + 2) if at(tokens, i + 1).word == "d" else None
     for size in (4, 3, 2, 1):
-        words = tuple(_WORD_OF_KIND.get(at(tokens, i + k).word, at(tokens, i + k).word) for k in range(size))
+        words = tuple(_en_word(at(tokens, i + k)) for k in range(size))
         if words in _NAMED_EN:
             return Named(_NAMED_EN[words]), i + size
     return None
+
+
+_WEEKDAY_OF_NAME = {1: "monday", 16: "friday", 64: "sunday"}
+
+
+def _en_word(token: Token) -> str:
+    """The word as the table of holidays has it."""
+    if token.kind is K.WEEKDAY:
+        return _WEEKDAY_OF_NAME.get(int(token.n), "")
+    return _WORD_OF_KIND.get(token.word, token.word)
 
 
 def chinese_days(tokens: list[Token], i: int) -> tuple[Workdays, int] | None:

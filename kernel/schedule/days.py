@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kernel.schedule.civil import SHORTEST_MONTH
 from kernel.schedule.clocks import amount, at
-from kernel.schedule.dates_en import en_day, en_month, written_date, year_after
+from kernel.schedule.dates_en import en_day, en_month, written_date
 from kernel.schedule.day_names import (
     Read,
     after_day,
@@ -16,15 +17,11 @@ from kernel.schedule.day_names import (
     lunar_at,
     named_en,
 )
+from kernel.schedule.month_places import from_end_en, listed_weekday, numbered_weekday, of_month, statutory, weekdays_of
 from kernel.schedule.phrases import Dates, Day, LunarDate, Named, Nth, OffMonth, Unclear, Weekdays
 from kernel.schedule.tokens import Kind, Token
 
 K = Kind
-
-
-def weekdays_of(bits: float) -> tuple[int, ...]:
-    """The weekdays a bit set names, 0 = Monday."""
-    return tuple(d for d in range(7) if int(bits) >> d & 1)
 
 
 def day(tokens: list[Token], i: int) -> Read:
@@ -36,13 +33,19 @@ def day(tokens: list[Token], i: int) -> Read:
         case K.WEEKDAY:
             return _weekdays(tokens, i)
         case K.WEEKEND:
-            return Weekdays((5, 6)), i + 1
+            return Weekdays((5, 6), each=token.word == "weekends"), i + 1
         case K.NEXT:
             return _next(tokens, i)
         case K.NUM if token.word == "lunar":
             return bare_lunar(tokens, i)
         case K.NUM:
-            return _zh_date(tokens, i) or _numbered_weekday(tokens, i) or en_day(tokens, i)
+            return (
+                _zh_date(tokens, i)
+                or listed_weekday(tokens, i)
+                or numbered_weekday(tokens, i)
+                or from_end_en(tokens, i)
+                or en_day(tokens, i)
+            )
         case K.MONTH:
             return en_month(tokens, i)
         case K.DATE:
@@ -74,15 +77,6 @@ def day(tokens: list[Token], i: int) -> Read:
         case K.AT if token.word in ("on", "在", "于") and at(tokens, i + 1).kind is not K.AT:
             return day(tokens, i + 1)
     return None
-
-
-def _numbered_weekday(tokens: list[Token], i: int) -> Read:
-    """3rd Wednesday of the month."""
-    n, named = int(tokens[i].n), at(tokens, i + 2)
-    if at(tokens, i + 1).word != "suffix" or named.kind is not K.WEEKDAY or not 1 <= n <= 5:
-        return None
-    weekday = weekdays_of(named.n)[0]
-    return _of_month(tokens, i + 3, n, weekday) or (Nth(n, weekday), i + 3)
 
 
 def _weekdays(tokens: list[Token], i: int) -> Read:
@@ -168,7 +162,7 @@ def _next(tokens: list[Token], i: int) -> Read:
                 return Dates(follow[0].days, follow[0].month, years_ahead=n), follow[1]
             if follow and isinstance(follow[0], Named):
                 return Named(follow[0].name, n), follow[1]
-            return OffMonth(months=12 * n), j + 1
+            return OffMonth(months=12 * n, is_year=True), j + 1
     return OffMonth(months=int(token.n) * n), j + 1
 
 
@@ -302,22 +296,22 @@ def _last(tokens: list[Token], i: int) -> Read:
         case "year-end":
             return Dates((-1,), 12), j + (at(tokens, j).word == "last-day")
         case "end" if at(tokens, j).kind is K.OF:
-            return _of_month(tokens, j + 1, -1, None)
+            return of_month(tokens, j + 1, -1, None)
         case "last":
             while at(tokens, j).word == "个":
                 j += 1
             follow = at(tokens, j)
             if follow.kind is K.WEEKDAY:
-                return _of_month(tokens, j + 1, -1, weekdays_of(follow.n)[0]) or (
+                return of_month(tokens, j + 1, -1, weekdays_of(follow.n)[0]) or (
                     Nth(-1, weekdays_of(follow.n)[0]),
                     j + 1,
                 )
             if chinese_days(tokens, j):
-                return _statutory(_of_month(tokens, j + 2, -1, -1) or (Nth(-1, None), j + 2))
+                return statutory(of_month(tokens, j + 2, -1, -1) or (Nth(-1, None), j + 2))
             if follow.kind is K.WORKDAY:
-                return _of_month(tokens, j + 1, -1, -1) or (Nth(-1, None, statutory=bool(follow.n)), j + 1)
+                return of_month(tokens, j + 1, -1, -1) or (Nth(-1, None, statutory=bool(follow.n)), j + 1)
             if follow.word in ("d", "日"):
-                return _of_month(tokens, j + 1, -1, None) or (Dates((-1,)), j + 1)
+                return of_month(tokens, j + 1, -1, None) or (Dates((-1,)), j + 1)
         case "back":
             number = at(tokens, j)
             k = j + 2 if at(tokens, j + 1).word == "个" else j + 1
@@ -329,46 +323,25 @@ def _last(tokens: list[Token], i: int) -> Read:
                     return Nth(-1, weekdays_of(unit.n)[0]), k + 1
                 if unit.kind is K.WORKDAY:
                     return Nth(-1, None, statutory=bool(unit.n)), k + 1
+            if number.kind is K.NUM and unit.word in ("d", "日") and 1 < number.n <= SHORTEST_MONTH:
+                return Dates((-int(number.n),)), k + 1
             return Unclear(impossible=False), k + 1
     return None
-
-
-def _statutory(read: Read) -> Read:
-    """The workday of a month by the statutory calendar (the first Chinese workday of every month)."""
-    if read is None or not isinstance(read[0], Nth):
-        return None
-    return replace(read[0], statutory=True), read[1]
-
-
-def _of_month(tokens: list[Token], j: int, n: int, weekday: int | None) -> Read:
-    """ "of the month", "of every month", "of next month", "of March" after a place in it; weekday -1 = workday."""
-    if at(tokens, j).kind in (K.OF, K.AT) or at(tokens, j).word == "in":
-        j += 1
-    elif at(tokens, j).word != "the" and at(tokens, j - 1).kind is not K.OF:
-        return None
-    while at(tokens, j).word in ("the", "a"):
-        j += 1
-    token = at(tokens, j)
-    ahead, month, year = None, None, None
-    if token.kind is K.NEXT and at(tokens, j + 1).word == "M":
-        ahead, j = int(token.n), j + 2
-    elif token.kind is K.MONTH:
-        month = int(token.n)
-        year, j = year_after(tokens, j + 1)
-    elif token.word == "M":
-        j += 1
-    else:
-        return None
-    if weekday is None:
-        return Dates((n,), month, year, months_ahead=ahead), j
-    return Nth(n, None if weekday < 0 else weekday, month, ahead, year), j
 
 
 def _ordinal(tokens: list[Token], i: int) -> Read:
     """第一个周一, 第3天, the second Tuesday, the first day of next month."""
     token = tokens[i]
+    listed = listed_weekday(tokens, i)
+    if listed:
+        return listed
     if token.word == "first-day":
         return Dates((1,)), i + 1
+    if token.word == "month":
+        read = day(tokens, i + 2 if at(tokens, i + 1).kind is K.OF else i + 1)
+        if read is None or not isinstance(read[0], Dates) or read[0] != Dates(read[0].days):
+            return None
+        return replace(read[0], of_quarter=int(token.n)), read[1]
     if token.word == "第":
         number = amount(tokens, i + 1)
         if number is None:
@@ -386,15 +359,18 @@ def _ordinal(tokens: list[Token], i: int) -> Read:
         return None
     if not token.n:
         return None
+    back = from_end_en(tokens, i)
+    if back:
+        return back
     follow = at(tokens, i + 1)
     if follow.kind is K.WEEKDAY and token.n <= 5:
         weekday = weekdays_of(follow.n)[0]
-        return _of_month(tokens, i + 2, int(token.n), weekday) or (Nth(int(token.n), weekday), i + 2)
+        return of_month(tokens, i + 2, int(token.n), weekday) or (Nth(int(token.n), weekday), i + 2)
     chinese = chinese_days(tokens, i + 1)
     if follow.kind is K.WORKDAY or chinese:
         j = i + 3 if chinese else i + 2
-        read = _of_month(tokens, j, int(token.n), -1) or (Nth(int(token.n), None), j)
-        return _statutory(read) if chinese else read
+        read = of_month(tokens, j, int(token.n), -1) or (Nth(int(token.n), None), j)
+        return statutory(read) if chinese else read
     if follow.word == "d":
-        return _of_month(tokens, i + 2, int(token.n), None) or (Dates((int(token.n),)), i + 2)
+        return of_month(tokens, i + 2, int(token.n), None) or (Dates((int(token.n),)), i + 2)
     return en_day(tokens, i)

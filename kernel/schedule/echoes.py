@@ -88,13 +88,24 @@ _ECHO = (
 )
 _RECEIPTS = ("已创建", "创建成功", "设置成功", "下次:", ",下次 ", "\n🕐", "\n✅")
 """Wherever they stand, somebody reports what was set."""
-_LOG = ("insert into", " info ", " error ", " warn ", " debug ", "[info]", "[error]", "traceback")
+_LOG = ("insert into", "[info]", "[error]", "[warn]", "[debug]", "traceback")
+_LEVELS = (" info ", " error ", " warn ", " warning ", " debug ")
+_STAMP_ENDS = frozenset("0123456789]z")
 
 
 def _holds(folded: str, marks: tuple[str, ...]) -> bool:
     for mark in marks:  # noqa: SIM110  (a generator costs more than all the look-ups)
         if mark in folded:
             return True
+    return False
+
+
+def _is_log(folded: str) -> bool:
+    """A level right behind a stamp of time, and nobody who is to be warned."""
+    for level in _LEVELS:
+        found = folded.find(level)
+        if found > 0 and folded[found - 1] in _STAMP_ENDS:
+            return not folded.startswith(("me", "us", "@", "the "), found + len(level))
     return False
 
 
@@ -105,7 +116,7 @@ def is_foreign(folded: str) -> bool:
         return True
     if _holds(folded, _ABOUT_TEXT):
         return True
-    if _holds(folded, _LOG) or ("select " in folded and " from " in folded):
+    if _holds(folded, _LOG) or (":" in folded and _is_log(folded)) or ("select " in folded and " from " in folded):
         return True
     head = (
         (folded.partition(" ")[2] if folded[:1] == "@" else folded)

@@ -5,10 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from kernel.schedule.bounds import after, before, day_before, except_phrase, for_phrase, from_phrase, lead, until
-from kernel.schedule.clocks import at, clock, span
-from kernel.schedule.lengths import Read, few, in_phrase, is_english, length_phrase
+from kernel.schedule.bounds import (
+    after,
+    before,
+    day_before,
+    except_phrase,
+    for_phrase,
+    from_phrase,
+    lead,
+    no_later,
+    until,
+)
+from kernel.schedule.clocks import at, clock
+from kernel.schedule.lengths import (
+    Read,
+    few,
+    in_phrase,
+    is_english,
+    length_phrase,
+    listed_length,
+    share_direction,
+)
 from kernel.schedule.phrases import (
+    Ahead,
     Clock,
     Count,
     Dates,
@@ -16,7 +35,6 @@ from kernel.schedule.phrases import (
     Except,
     Found,
     Hourly,
-    InZone,
     Lasting,
     Nth,
     Part,
@@ -28,8 +46,9 @@ from kernel.schedule.phrases import (
 )
 from kernel.schedule.ranges import clock_or_window, day_phrase, is_range
 from kernel.schedule.repeats import daily, every, other, past_each_hour, times
+from kernel.schedule.spans import span
 from kernel.schedule.tokens import Kind, Token
-from kernel.schedule.words_en import ZONE_ALONE, ZONES
+from kernel.schedule.zone_words import zone_phrase
 
 K = Kind
 
@@ -40,6 +59,7 @@ Reader = Callable[[list[Token], int], Read]
 def find_phrases(tokens: list[Token]) -> list[Found]:
     """Every phrase about time, in the order of the message."""
     found: list[Found] = []
+    ahead = False
     i, size = 0, len(tokens)
     while i < size:
         reader = _READERS.get(tokens[i].kind)
@@ -54,6 +74,9 @@ def find_phrases(tokens: list[Token]) -> list[Found]:
             i = _more_clocks(tokens, found, i)
         elif isinstance(phrase, (Dates, Nth)) and tokens[i - 1].kind is K.MONTH:
             i = _more_months(tokens, found, phrase, i)
+        ahead |= isinstance(phrase, Ahead)
+    if ahead and len(found) > 1:
+        share_direction(tokens, found)
     return found
 
 
@@ -116,19 +139,28 @@ def _more_clocks(tokens: list[Token], found: list[Found], i: int) -> int:
         i = read[1]
 
 
+_WEEKLY = frozenset({K.WEEKDAY, K.WEEKEND, K.WORKDAY})
+
+
 def _is_chinese(token: Token) -> bool:
     return token.kind is not K.PERIOD or token.end - token.start <= 3
 
 
 def _number(tokens: list[Token], i: int) -> Read:
     """What starts with a number: clock time, date, length, count."""
+    if at(tokens, i + 1).kind is K.POINT:
+        read = clock_or_window(tokens, i)
+        if read:
+            return read
     hourly = past_each_hour(tokens, i)
     if hourly:
         return hourly
     token = tokens[i]
     if token.kind is K.NUM and 1 <= token.n <= 12 and at(tokens, i + 1).kind is K.PERIOD and at(tokens, i + 1).n == 2:
         return Clock(int(token.n)), i + 1  # 8 tonight
-    bare = _bare_window(tokens, i) or _bare_listed(tokens, i)
+    if at(tokens, i - 1).kind is K.AND and at(tokens, i + 1).word == "on" and at(tokens, i + 2).kind in _WEEKLY:
+        return clock(tokens, i, loose=True)  # at 6:45 on weekdays and 8 on weekends
+    bare = _bare_window(tokens, i) or _bare_listed(tokens, i) or listed_length(tokens, i)
     if bare:
         return bare
     read = clock_or_window(tokens, i)
@@ -146,13 +178,21 @@ def _number(tokens: list[Token], i: int) -> Read:
     if named:
         return named
     if found:
-        return Lasting(found[0]), found[1]
+        closed = _closed(tokens, found[1])
+        return Lasting(found[0], marked=closed > found[1]), closed
     vague = few(tokens, i)
     if vague:
         return vague
     if at(tokens, i + 1).kind is K.TIMES and not at(tokens, i + 1).n and tokens[i].word != "a":
-        return Count(int(tokens[i].n)), i + 2
+        closed = _closed(tokens, i + 2)
+        return Count(int(tokens[i].n), marked=closed > i + 2), closed
     return None
+
+
+def _closed(tokens: list[Token], j: int) -> int:
+    """The place after 为止, 就停, 后结束 from `j` on: what stands before them ends the series."""
+    k = j + 1 if at(tokens, j).word == "就" or at(tokens, j).word in ("后", "之后") else j
+    return k + 1 if at(tokens, k).kind is K.STOP or (k > j and at(tokens, k).word in ("停", "停止")) else j
 
 
 def _bare_window(tokens: list[Token], i: int) -> Read:
@@ -232,6 +272,8 @@ def _holiday(tokens: list[Token], i: int) -> Read:
 
 
 def _at(tokens: list[Token], i: int) -> Read:
+    if tokens[i].word == "on" and at(tokens, i + 1).kind is K.WORKDAY:
+        return Workdays(bool(tokens[i + 1].n)), i + 2
     if at(tokens, i + 1).word == "the" and at(tokens, i + 2).word == "h" and at(tokens, i).word == "on":
         return Hourly(0), i + 3
     hourly = past_each_hour(tokens, i + 1)
@@ -246,35 +288,6 @@ def _at(tokens: list[Token], i: int) -> Read:
     return day_phrase(tokens, i) if tokens[i].word == "on" else None
 
 
-def _zone(tokens: list[Token], i: int) -> Read:
-    token = tokens[i]
-    if token.kind is K.ZONE:
-        return InZone(token.word), i + 1
-    pair = f"{token.word}_{at(tokens, i + 1).word}"
-    if pair in ZONES and at(tokens, i + 2).word == "time":
-        return InZone(ZONES[pair]), i + 3
-    if token.word in ZONES and at(tokens, i + 1).word == "time":
-        return InZone(ZONES[token.word]), i + 2
-    if token.word not in ZONE_ALONE:
-        return None
-    before, follow = at(tokens, i - 1), at(tokens, i + 1)
-    beside = before.kind in (K.POINT, K.CLOCK, K.NUM) or before.word == "("
-    opens = follow.kind in (K.CLOCK, K.PERIOD, K.DAY) or (follow.kind is K.NUM and at(tokens, i + 2).kind is K.POINT)
-    if token.word in ("utc", "gmt") and follow.word in ("+", "-") and follow.start == token.end:
-        return _offset(tokens, i + 1)
-    return (InZone(ZONES[token.word]), i + 1) if beside or opens else None
-
-
-def _offset(tokens: list[Token], i: int) -> Read:
-    """UTC+8, GMT-3时间: whole hours only, as the zone database names them (with the sign turned)."""
-    sign, hours, j = at(tokens, i).word, at(tokens, i + 1), i + 2
-    if hours.kind is not K.NUM or not hours.word.isdigit() or hours.n > 12:
-        return Unclear(impossible=False), j
-    if at(tokens, j).word in ("时间", "time"):
-        j += 1
-    return InZone(f"Etc/GMT{'-' if sign == '+' else '+'}{int(hours.n)}"), j
-
-
 def _follows_days(tokens: list[Token], i: int) -> bool:
     """every weekday but Friday, every day but Sunday."""
     return at(tokens, i - 1).kind in (K.WORKDAY, K.UNIT, K.DAILY) and at(tokens, i + 1).kind in (K.WEEKDAY, K.AT)
@@ -283,7 +296,7 @@ def _follows_days(tokens: list[Token], i: int) -> bool:
 def _word(tokens: list[Token], i: int) -> Read:
     if tokens[i].word == "weekends":
         return Weekdays((5, 6), each=True), i + 1
-    return _zone(tokens, i) or day_phrase(tokens, i)
+    return zone_phrase(tokens, i) or day_phrase(tokens, i)
 
 
 def _number_times(tokens: list[Token], i: int) -> Read:
@@ -329,7 +342,7 @@ _READERS: dict[Kind, Reader] = {
     K.DATE: day_phrase,
     K.DAY: day_phrase,
     K.WEEKDAY: day_phrase,
-    K.WEEKEND: lambda t, i: (Weekdays((5, 6), each=True), i + 1) if t[i].word == "weekends" else day_phrase(t, i),
+    K.WEEKEND: day_phrase,
     K.MONTH: day_phrase,
     K.NEXT: day_phrase,
     K.LAST: day_phrase,
@@ -349,7 +362,7 @@ _READERS: dict[Kind, Reader] = {
     K.FROM: from_phrase,
     K.UNTIL: until,
     K.RANGE: lambda t, i: until(t, i) if t[i].word in ("through", "thru") else None,
-    K.NOT: lambda t, i: except_phrase(t, i) if t[i].word in ("not", "no") else None,
+    K.NOT: lambda t, i: no_later(t, i) or except_phrase(t, i) if t[i].word in ("not", "no") else None,
     K.FILLER: lambda t, i: except_phrase(t, i) if t[i].word == "but" and _follows_days(t, i) else None,
     K.FOR: for_phrase,
     K.EXCEPT: except_phrase,
@@ -357,9 +370,9 @@ _READERS: dict[Kind, Reader] = {
     K.BEFORE: before,
     K.AFTER: after,
     K.AT: _at,
-    K.ZONE: _zone,
+    K.ZONE: zone_phrase,
     K.WORD: _word,
-    K.CREATE: lambda t, i: _zone(t, i) or day_phrase(t, i) if t[i].word == "new" else None,
+    K.CREATE: lambda t, i: zone_phrase(t, i) or day_phrase(t, i) if t[i].word == "new" else None,
     K.VAGUE: lambda t, i: (Vague(event=t[i].word == "event"), i + 1),
     K.OR: lambda _, i: (Either(), i + 1),
     K.TIMES: times,

@@ -14,7 +14,12 @@ _MODAL = frozenset(words("can could would will"))
 _TAILS = frozenset(words("吗 么 没 咩 嘛 意思 干嘛 什么 为什么 right"))
 _DONE_TAILS = frozenset(words("了吗 过吗 没有 了没 了没有"))
 _POLITE_QUESTIONS = frozenset(words("吗 么 有没有 是否 会不会"))
-_VERDICTS = frozenset(words("意思 什么意思 啥意思 怎么写 怎么说 怎么办 怎么样 对吗 对不对 合法吗 好不好"))
+_VERDICTS = frozenset(
+    words(
+        "意思 什么意思 啥意思 怎么写 怎么说 怎么办 怎么回 怎么回复 怎么答 怎么处理 怎么弄 怎么样 对吗 对不对 合法吗 "
+        "好不好"
+    )
+)
 _ASKING = frozenset({K.QUESTION, K.DONE, K.POLITE})
 """Kinds of words without one of which, and without a question mark, nothing is asked in Chinese."""
 _HOW = frozenset(words("why how what did does whether"))
@@ -44,12 +49,22 @@ def _in_english(tokens: list[Token], ask: Ask, before: list[Token], *, has_time:
     start = _past_greeting(tokens)
     if start == len(tokens):
         return False
-    if not has_time and _wants_answer(tokens, ask):
+    if (not has_time and _wants_answer(tokens, ask)) or _recalls(tokens, ask):
         return True
     first = tokens[start]
     if first.kind is K.QUESTION and first.word != "will" and not any(t.word in ("i", "we") for t in tokens[:start]):
         return not any(t.word in _POSSIBLE for t in tokens[:4])
     return any(t.kind is K.QUESTION and t.word in _HOW for t in before)
+
+
+def _recalls(tokens: list[Token], ask: Ask) -> bool:
+    """remind me what we did at 8, remind me again why …: to be told now; "what to buy" is a task."""
+    behind = ask.j + 1 if at(tokens, ask.j).word == "again" else ask.j
+    asked = tokens[ask.i].kind is K.ASK and at(tokens, behind).word in _RECALLED
+    return asked and at(tokens, behind + 1).word != "to"
+
+
+_RECALLED = frozenset(words("what why how who where which whose did"))
 
 
 def _wants_answer(tokens: list[Token], ask: Ask) -> bool:

@@ -128,7 +128,10 @@ def _speaks_of_other(tokens: list[Token], ask: Ask, first: Token, clause: list[T
     ):
         return True
     if first.kind is K.PERSON:
-        return first.word not in ("him", "her", "them")
+        waited = ask.to_me and at(tokens, ask.i - 1).word == "了" and not any(t.kind is K.HABIT for t in own)
+        if first.word == "it" and any(t.word == "possible" for t in clause):
+            return False  # would it be possible to remind me
+        return first.word not in ("him", "her", "them") and not (waited and first.word not in _PRONOUNS)
     if first.kind is K.ME and not ask.to_me and not wished and not ask.is_noun:
         return True
     if (
@@ -145,6 +148,10 @@ def _speaks_of_other(tokens: list[Token], ask: Ask, first: Token, clause: list[T
     ):
         return True
     return first.word == "i" and at(tokens, ask.i - 1).word == "i"
+
+
+_PRONOUNS = frozenset(words("他 她 它 他们 她们 它们 有人 别人"))
+"""孩子退烧了提醒我停药 waits for an event; of a pronoun it is told (他来了提醒我)."""
 
 
 def _habit_by_other(tokens: list[Token], ask: Ask, own: list[Token]) -> bool:

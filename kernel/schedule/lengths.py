@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from kernel.schedule.clocks import at, span
+from kernel.schedule.clocks import at
 from kernel.schedule.days import day
 from kernel.schedule.phrases import (
     Ahead,
     Cycle,
+    Found,
+    Lasting,
     Lead,
     Part,
     Phrase,
@@ -15,6 +17,7 @@ from kernel.schedule.phrases import (
     Vague,
     Weekdays,
 )
+from kernel.schedule.spans import span
 from kernel.schedule.tokens import Kind, Token
 
 K = Kind
@@ -77,6 +80,61 @@ def cycle_of(length: Span, *, between: bool) -> Cycle:
     return Cycle(length.days, "d", between)
 
 
+_MOST_LISTED = 12
+"""Tokens of a list of lengths that are looked at."""
+
+
+def listed_length(tokens: list[Token], i: int) -> Read:
+    """in 10, 20 and in 30 minutes; 10、20、30分钟后: a number in a list borrows the unit behind its last one."""
+    before, follow = at(tokens, i - 1), at(tokens, i + 1)
+    listed = follow.kind is K.AND or follow.word == "," or before.kind in (K.AND, K.IN) or before.word == ","
+    if not listed or at(tokens, i).kind is not K.NUM:
+        return None
+    last, first = i, i
+    while (j := _beside(tokens, last, 1)) is not None and last < i + _MOST_LISTED:
+        last = j
+    while (j := _beside(tokens, first, -1)) is not None and first > i - _MOST_LISTED:
+        first = j
+    unit = at(tokens, last + 1)
+    if first == last or unit.kind is not K.UNIT or unit.word not in ("s", "m", "h"):
+        return None
+    follow = at(tokens, last + 2)
+    behind = follow.kind is K.AFTER and follow.word != "after"
+    if not behind and at(tokens, first - 1).kind is not K.IN:
+        return None
+    return Ahead(Span(seconds=round(tokens[i].n * unit.n))), i + 1 if i < last else last + 2 + behind
+
+
+def _beside(tokens: list[Token], i: int, way: int) -> int | None:
+    """The place of the next number of a list, on from `i` or back from it; "in" may be said again before each."""
+    j = i + way
+    if way < 0 and at(tokens, j).kind is K.IN:
+        j += way
+    if at(tokens, j).kind is not K.AND and at(tokens, j).word != ",":
+        return None
+    j += way
+    if way > 0 and at(tokens, j).kind is K.IN:
+        j += way
+    return j if at(tokens, j).kind is K.NUM else None
+
+
+def share_direction(tokens: list[Token], found: list[Found]) -> None:
+    """10分钟、20分钟后; in 10 and in 20 minutes: lengths in a list lie ahead when one of them does."""
+    for n in range(len(found) - 1, 0, -1):
+        _carry_ahead(tokens, found, n, n - 1)
+    for n in range(1, len(found)):
+        _carry_ahead(tokens, found, n - 1, n)
+
+
+def _carry_ahead(tokens: list[Token], found: list[Found], known: int, n: int) -> None:
+    phrase, first, last = found[n].phrase, *sorted((known, n))
+    joined = found[first].j + 1 == found[last].i and tokens[found[first].j].kind is K.AND
+    if not joined or not isinstance(found[known].phrase, Ahead) or at(tokens, found[n].j).kind is K.OF:
+        return
+    if isinstance(phrase, Lasting) and not phrase.marked:
+        found[n] = found[n]._replace(phrase=Ahead(phrase.span))
+
+
 def few(tokens: list[Token], i: int) -> Read:
     """A few minutes: too vague to fire."""
     j = i + 1 if at(tokens, i).word == "a" else i
@@ -121,8 +179,10 @@ def in_phrase(tokens: list[Token], i: int) -> Read:
     if at(tokens, j).word == "exactly":
         j += 1
     found = span(tokens, j)
+    if found is None and is_english(tokens[i]) and at(tokens, j).kind is K.CLOCK:
+        return Unclear(impossible=False), j + 1  # in 1:30: a length or a time?
     if found is None:
-        return None
+        return listed_length(tokens, j)
     j = found[1]
     if at(tokens, j).kind is K.AFTER and at(tokens, j).word != "after":
         j += 1

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kernel.schedule.clocks import at
-from kernel.schedule.overviews import wants_overview
-from kernel.schedule.things import POINTERS, REMINDING, first_of_weight, is_thing
+from kernel.schedule.overviews import owns_plans, wants_overview
+from kernel.schedule.things import POINTERS, REMINDING, first_of_weight, is_thing, points_at_one
 from kernel.schedule.tokens import Kind, Token, words
 from kernel.schedule.values import Manage
 
@@ -40,8 +40,39 @@ _WHETHER = ("了吗", "了没", "了没有", "了么", "过吗")
 _SENDING = frozenset(words("发 推 推送 发送 弹 响 叫 通知 报 播报 sending send showing ringing"))
 
 
+_REVIVING = frozenset(
+    words(
+        "恢复 继续 重启 重新 重新打开 重新开启 重新启用 解除 启用 开启 打开 解冻 "
+        "resume unpause unmute unfreeze reenable reactivate restart continue"
+    )
+)
+"""Verbs that set going again what rests: no order to cancel or to pause."""
+
+
 def managed(tokens: list[Token], folded: str) -> Manage | None:
-    """What the message (its tokens and its folded text) wants done with reminders that exist; None when nothing."""
+    """What the message (its tokens and its folded text) wants done with reminders that exist; None when nothing.
+
+    What is to go on again is left to the model.
+    """
+    wanted = _managed(tokens, folded)
+    return None if wanted is not Manage.LIST and wanted and _revives(tokens) else wanted
+
+
+def _revives(tokens: list[Token]) -> bool:
+    """恢复暂停的提醒, 取消静音, un-mute: the first verb that acts sets something going."""
+    for i, token in enumerate(tokens):
+        follow = at(tokens, i + 1)
+        if token.word in _REVIVING or (token.word in ("un", "re") and follow.word == "-"):
+            return True
+        if token.kind is K.CANCEL:
+            k = i + 2 if follow.word in ("the", "了") else i + 1
+            return at(tokens, k).kind is K.PAUSE and at(tokens, k + 1).kind is not K.OF
+        if token.kind in (K.PAUSE, K.NOT):
+            return False
+    return False
+
+
+def _managed(tokens: list[Token], folded: str) -> Manage | None:
     kinds = [t.kind for t in tokens]
     if _SIGNS.isdisjoint(kinds) and not any(t.word in _OFF_EN for t in tokens[:5]):
         return None
@@ -67,7 +98,9 @@ def managed(tokens: list[Token], folded: str) -> Manage | None:
     things = [i for i in range(len(head)) if is_thing(head, i)]
     if not things:
         told = asking is not None and wants_overview(head, asking)
-        return Manage.LIST if told else _bare(head)
+        if told or owns_plans(head, folded):
+            return Manage.LIST
+        return _bare(head) or (_pointed(head) if K.CANCEL in kinds or K.PAUSE in kinds else None)
     acted = _acted(head, things, asking)
     if acted:
         return acted
@@ -146,6 +179,8 @@ def _is_lifted(tokens: list[Token], i: int) -> bool:
 
 def _acts_on(tokens: list[Token], i: int, things: list[int]) -> bool:
     """The verb stands before or after the thing with no past mark and no third person beside it."""
+    if at(tokens, i + 1).kind is K.OF and tokens[i].word[:1] > "z":
+        return False  # 暂停的提醒 are those that rest
     before = at(tokens, i - 1)
     if (
         before.kind is K.DONE
@@ -192,7 +227,7 @@ def _unwanted(tokens: list[Token], things: list[int]) -> bool:
     for i, token in enumerate(tokens[:thing]):
         if token.kind is not K.NOT:
             longer = token.word == "no" and at(tokens, i + 1).word == "longer"
-            if not longer:
+            if not longer and not (token.word == "won't" and i):
                 continue
         k = i + 1
         while at(tokens, k).kind in (K.FILLER, K.HABIT, K.DAILY, K.HELP) or at(tokens, k).word in (
@@ -311,6 +346,21 @@ def _is_about_time(tokens: list[Token]) -> bool:
         or t.word.endswith("再")
         for t in tokens
     )
+
+
+_TIMES = frozenset({K.DAY, K.WEEKDAY, K.POINT, K.CLOCK, K.DAILY, K.EVERY, K.PERIOD, K.WORKDAY, K.WEEKEND, K.DATE})
+
+
+def _pointed(tokens: list[Token]) -> Manage | None:
+    """撤掉周五组会那条, 明早8点那个先停一下: by its time and a word that points at it."""
+    verb = next((t for t in tokens if t.kind in (K.CANCEL, K.PAUSE)), None)
+    if verb is None or _is_done_by_other(tokens) or _tells_of_self(tokens):
+        return None
+    if any(t.kind in (K.QUESTION, K.DONE, K.ASK, K.CREATE, K.OF) for t in tokens):
+        return None
+    if not any(t.kind in _TIMES for t in tokens) or not any(points_at_one(tokens, i) for i in range(len(tokens))):
+        return None
+    return Manage.CANCEL if verb.kind is K.CANCEL else Manage.PAUSE
 
 
 def _bare(tokens: list[Token]) -> Manage | None:

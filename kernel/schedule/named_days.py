@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from kernel.schedule import calendars
-from kernel.schedule.civil import nth_weekday
+from kernel.schedule.civil import DAY, nth_weekday
 
 SOLAR = {
     "元旦": (1, 1),
@@ -27,6 +27,10 @@ SOLAR = {
     "圣诞": (12, 25),
     "跨年夜": (12, 31),
     "独立日": (7, 4),
+    "圣帕特里克节": (3, 17),
+    "六月节": (6, 19),
+    "退伍军人节": (11, 11),
+    "节礼日": (12, 26),
 }
 """Month and day."""
 
@@ -57,8 +61,20 @@ TERMS_EN = (
     *("Cold Dew", "Frost Descent", "Start of Winter", "Minor Snow", "Major Snow", "Winter Solstice"),
 )
 
-MOVING = {"母亲节": (5, 6, 2), "父亲节": (6, 6, 3), "感恩节": (11, 3, 4)}
-"""Month, weekday (0 = Monday), which one."""
+MOVING = {
+    "马丁路德金日": (1, 0, 3),
+    "总统日": (2, 0, 3),
+    "母亲节": (5, 6, 2),
+    "阵亡将士纪念日": (5, 0, -1),
+    "父亲节": (6, 6, 3),
+    "美国劳动节": (9, 0, 1),
+    "哥伦布日": (10, 0, 2),
+    "感恩节": (11, 3, 4),
+}
+"""Month, weekday (0 = Monday), which one, from the end when negative."""
+
+_FROM_EASTER = {"耶稣受难日": -2, "复活节": 0, "复活节星期一": 1}
+"""So many days after Easter Sunday."""
 
 
 def lunar_date(lunar_year: int, month: int, day: int) -> date | None:
@@ -77,4 +93,16 @@ def holiday(name: str, year: int) -> date | None:
     if name in MOVING:
         month, weekday, n = MOVING[name]
         return nth_weekday(year, month, weekday, n)
+    if name in _FROM_EASTER:
+        return _easter(year) + _FROM_EASTER[name] * DAY
     return calendars.term_day(year, TERMS.index(name)) if name in TERMS else None
+
+
+def _easter(year: int) -> date:
+    """Easter Sunday of the Western churches: the Sunday after the full moon of spring, by the rules of Clavius."""
+    golden, century = year % 19, year // 100
+    epact = (century - century // 4 - (8 * century + 13) // 25 + 19 * golden + 15) % 30
+    moon = epact - epact // 28 * (1 - 29 // (epact + 1) * ((21 - golden) // 11))
+    sunday = moon - (year + year // 4 + moon + 2 - century + century // 4) % 7
+    month = 3 + (sunday + 40) // 44
+    return date(year, month, sunday + 28 - 31 * (month // 4))

@@ -24,13 +24,33 @@ _ADVICE = frozenset(words("推荐 介绍 解释 建议 分析 比较 对比 评�
 _MISSING = frozenset(words("miss missed work works fail failed late wrong"))
 
 
+_PLANNED = frozenset(words("scheduled planned lined"))
+
+
+def owns_plans(tokens: list[Token], folded: str) -> bool:
+    """show me everything you have scheduled: what the assistant itself is to do."""
+    if "you" not in folded:
+        return False
+    for i, token in enumerate(tokens):
+        if token.word not in _PLANNED:
+            continue
+        before = [t.word for t in tokens[max(i - 4, 0) : i]]
+        mine = "you've" in before or ("you" in before and "have" in before)
+        return mine and (tokens[first_of_weight(tokens)].word in _SHOWING | {"what", "what've", "anything"})
+    return False
+
+
 def wants_overview(tokens: list[Token], asking: int | None) -> bool:
     """`tokens` speak of reminders as things; `asking` is the place of an asking verb with its person, if any."""
     if asking is not None:
         first, follow = first_of_weight(tokens), at(tokens, asking + 2).word
         if first == asking:  # tell me all my reminders
             return follow in ("all", "my", "what", "which") and any(t.word in _THINGS_EN for t in tokens)
-        told_before = any(t.kind in (K.DONE, K.YOU, K.QUESTION) for t in tokens[:asking])
+        to_come = any(t.kind in (K.FOR, K.NEXT) or (t.kind is K.DAY and t.n >= 0) for t in tokens[:asking])
+        told = (K.DONE, K.QUESTION) if to_come else (K.DONE, K.YOU, K.QUESTION)
+        told_before = any(t.kind in told for t in tokens[:asking])
+        if follow == "的" and asking + 3 >= len(tokens) and any(t.word in _WHICH for t in tokens[:asking]):
+            return True  # 还有哪些要提醒我的
         if tokens[asking].word == "提醒" and follow in _WHICH and not told_before:
             return sum(t.kind is not K.PUNCT for t in tokens[asking + 3 :]) <= 1  # 今天要提醒我哪些事
         return tokens[first].word in ("list", "show") and follow in ("about", "of")
@@ -104,7 +124,8 @@ def _in_english(tokens: list[Token], said: set[str]) -> bool:
     if first in _THINGS_EN | _ONE_EN:
         return len(tokens) <= 3 and ((plural and len(tokens) == 1) or "list" in said)
     if first in _ASKING and not said & _MISSING:
-        there = first in ("any", "which") or mine or at(tokens, start + 1).word in _THINGS_EN
+        follow = at(tokens, start + 1).word
+        there = first in ("any", "which") or mine or follow in _THINGS_EN or (follow == "there" and "any" in said)
         return (
             there
             and (plural or "list" in said or (first == "do" and "have" in said))

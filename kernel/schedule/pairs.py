@@ -12,6 +12,7 @@ from kernel.schedule.resolve import Moment, NotYet, refuse_unclear
 from kernel.schedule.values import Cron, Doubt, Once, Schedule
 
 _DAYS = (Day, Weekdays, Dates, Named, Nth, Workdays)
+_OPENING = (*_DAYS, Cycle)
 _SIMPLE = (*_DAYS, Clock, Part, Cycle, InZone)
 
 
@@ -20,7 +21,7 @@ def split(phrases: Sequence[Phrase]) -> list[list[Phrase]]:
     pieces: list[list[Phrase]] = [[]]
     has_day = has_time = time_first = False
     for n, phrase in enumerate(phrases):
-        opens = isinstance(phrase, (*_DAYS, Cycle)) or (time_first and _has_own_day(phrases, n))
+        opens = isinstance(phrase, _OPENING) or (time_first and _has_own_day(phrases, n))
         if opens and has_day and has_time:
             pieces.append([])
             has_day = has_time = time_first = False

@@ -50,16 +50,15 @@ def parse(text: str, *, now: datetime, zone: str) -> ScheduleIntent:
 
     Never raises for any text. Times in the result are aware UTC.
     """
-    nothing = ScheduleIntent(zone=zone, confidence=_ASKED)
     if len(text) > LONGEST:
-        return nothing
+        return _nothing(zone)
     text = without_layout(text)
     folded = fold(text)
     if is_foreign(folded):
-        return nothing
+        return _nothing(zone)
     tokens = scan(folded)
     if not 0 < len(tokens) <= _MOST_TOKENS:
-        return nothing
+        return _nothing(zone)
     manage = managed(tokens, folded)
     if manage is not None:
         called = about.named(text, folded, tokens)
@@ -69,7 +68,7 @@ def parse(text: str, *, now: datetime, zone: str) -> ScheduleIntent:
     found = find_phrases(tokens)
     asked = asks.find_asks(tokens, folded)
     if len(found) > _MOST_PHRASES or len(asked) > _MOST_ASKS:
-        return nothing
+        return _nothing(zone)
     message = _Message(
         text=text,
         folded=folded,
@@ -80,7 +79,11 @@ def parse(text: str, *, now: datetime, zone: str) -> ScheduleIntent:
         now=now.astimezone(UTC),
         zone=zone,
     )
-    return _order(message) or _reminder(message) or nothing
+    return _order(message) or _reminder(message) or _nothing(zone)
+
+
+def _nothing(zone: str) -> ScheduleIntent:
+    return ScheduleIntent(zone=zone, confidence=_ASKED)
 
 
 @dataclass(frozen=True, slots=True)

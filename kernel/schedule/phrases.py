@@ -71,7 +71,7 @@ class Weekdays:
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """Days of a month, -1 its last one; year and month as said, or counted from the current one."""
+    """Days of a month, negative ones from its end (-1 the last); year and month as said, or counted from this one."""
 
     days: tuple[int, ...]
     month: int | None = None
@@ -80,6 +80,8 @@ class Dates:
     years_ahead: int | None = None
     each: bool = False
     """Said as the nth day (第二天): only a rule by the month makes it a date."""
+    of_quarter: int | None = None
+    """Which month of each quarter, 1 to 3: only a rule by the quarter makes it a date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ class OffMonth:
     months: int = 0
     weeks: int = 0
     is_week: bool = False
+    is_year: bool = False
 
 
 DayPhrase = Day | Weekdays | Dates | Nth | Named | LunarDate | LunarDays | OffMonth
@@ -161,9 +164,10 @@ class Workdays:
 
 @dataclass(frozen=True, slots=True)
 class Hourly:
-    """At one minute of every hour."""
+    """At one minute of every hour, or at two."""
 
     minute: int = 0
+    second: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kernel.schedule.civil import WallTime
-from kernel.schedule.phrases import Day
+from kernel.schedule.phrases import Day, Weekdays
 from kernel.schedule.plan import Plan
 from kernel.schedule.recur import resolve_series
 from kernel.schedule.resolve import Moment, NotYet, own_times, resolve_once
@@ -47,8 +47,14 @@ def resolve(plan: Plan, moment: Moment) -> Schedule:
     elif plan.lead and len(plan.windows) == 1 and not plan.times and not plan.sub_daily:
         plan = replace(plan, times=[plan.windows[0][0]], windows=[])  # 9点到10点开会，提前10分钟: before it begins.
     if plan.is_series:
-        return resolve_series(replace(plan, times=list(plan.times)), moment)
+        return resolve_series(replace(plan) if _is_reworked(plan) else plan, moment)
     return resolve_once(plan, moment)
+
+
+def _is_reworked(plan: Plan) -> bool:
+    """The way to the rule writes into a plan with a lead, a start or the days of one week: it gets its own."""
+    named = plan.days[0] if len(plan.days) == 1 else None
+    return bool(plan.lead or plan.start or (isinstance(named, Weekdays) and named.week is not None))
 
 
 def ask_back(doubt: Doubt, plan: Plan, moment: Moment, *, english: bool) -> Question:

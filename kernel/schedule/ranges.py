@@ -92,6 +92,8 @@ def day_phrase(tokens: list[Token], i: int) -> Read:
         return From(first), j + 1
     if is_range(tokens, j) or (at(tokens, j).word == "to" and not isinstance(first, Dates)):
         last = day(tokens, j + 1)
+        if last and isinstance(first, Weekdays) and at(tokens, i - 1).kind is K.EVERY:
+            return first, j  # every Tuesday until 19 May: the word opens a bound
         if last and not isinstance(last[0], Unclear):
             end: DayPhrase = last[0]
             k = last[1]

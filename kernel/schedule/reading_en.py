@@ -123,12 +123,14 @@ def _of_months(days: Fields, months: tuple[int, ...]) -> str:
 
 
 def _names_month_days(days: Fields) -> bool:
-    return bool(days.days is not None or days.nth or days.first_workday or days.last_workday)
+    return bool(days.days is not None or days.nth or days.first_workday or days.last_workday or days.from_end)
 
 
 def _in_month(days: Fields, workday: str = "workday") -> str:
     if days.first_workday or days.last_workday:
         return f"the {'first' if days.first_workday else 'last'} {workday}"
+    if days.from_end:
+        return f"the {_ordinal(days.from_end + 1)} to last day"
     names = [f"the {_NTH[n]} {_WEEKDAYS[weekday]}" for weekday, n in days.nth]
     names += [f"the {_ordinal(each)}" for each in days.days or ()]
     if days.month_end:

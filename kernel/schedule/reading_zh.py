@@ -117,7 +117,7 @@ def _in_months(days: Fields, months: tuple[int, ...], workday: str) -> str:
 
 
 def _names_month_days(days: Fields) -> bool:
-    return bool(days.days is not None or days.nth or days.first_workday or days.last_workday)
+    return bool(days.days is not None or days.nth or days.first_workday or days.last_workday or days.from_end)
 
 
 def _in_month(days: Fields, month: str, workday: str) -> str:
@@ -125,6 +125,8 @@ def _in_month(days: Fields, month: str, workday: str) -> str:
         return f"{month}第一个{workday}"
     if days.last_workday:
         return f"{month}最后一个{workday}"
+    if days.from_end:
+        return f"{month}倒数第{days.from_end + 1}天"
     names = [f"{'最后一' if n == LAST else f'第{_DIGITS[n]}'}个周{_WEEKDAYS[weekday]}" for weekday, n in days.nth]
     names += [f"{day}号" for day in days.days or ()]
     if days.month_end:

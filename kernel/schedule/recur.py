@@ -121,7 +121,8 @@ def _grid(interval: Cycle | None, plan: Plan, moment: Moment) -> Schedule:
         raise NotYet(Doubt.AMBIGUOUS)
     _refuse_part(plan)
     if plan.hourly:
-        walls = [WallTime(time(hour, plan.hourly.minute)) for hour in range(24)]
+        minutes = [m for m in (plan.hourly.minute, plan.hourly.second) if m is not None]
+        walls = [WallTime(time(hour, minute)) for hour in range(24) for minute in minutes]
         if plan.windows:
             first, last = plan.windows[0]
             walls = [w for w in walls if first.moment <= w.moment and (last.shift or w.moment <= last.moment)]
@@ -284,7 +285,7 @@ def _bounds(plan: Plan, moment: Moment, rule: Rule) -> tuple[datetime | None, da
 def _stretch_end(stretch: OffMonth, moment: Moment) -> date:
     """The last day of this or next week, month or year."""
     first = _start_day(From(stretch), moment)
-    if stretch.months and stretch.months % 12 == 0:
+    if stretch.is_year:
         return date(first.year, 12, 31)
     if stretch.is_week:
         return first - first.weekday() * DAY + 6 * DAY
@@ -305,6 +306,8 @@ def _start_day(begin: From, moment: Moment) -> date:
         today = moment.today
         if begin.day.weeks:
             return today - today.weekday() * DAY + 7 * begin.day.weeks * DAY
+        if begin.day.is_year and begin.day.months:
+            return date(today.year + begin.day.months // 12, 1, 1)
         if begin.day.months:
             return add_months(today.replace(day=1), begin.day.months)
         return today

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernel.schedule.clocks import amount, at, span
+from kernel.schedule.clocks import amount, at
 from kernel.schedule.day_names import chinese_days, named_en
 from kernel.schedule.days import day
 from kernel.schedule.lengths import Read, cycle_of, few, is_english
@@ -17,6 +17,7 @@ from kernel.schedule.phrases import (
     Unclear,
     Workdays,
 )
+from kernel.schedule.spans import span, with_more
 from kernel.schedule.tokens import Kind, Token
 
 K = Kind
@@ -53,6 +54,9 @@ def _every_kind(tokens: list[Token], j: int) -> Read:
             return (Cycle(900, "s"), j + 3) if at(tokens, j + 1).kind is K.HALF else (Cycle(1, "Q"), j + 1)
         case K.UNIT if follow.word not in ("号", "个", "quarter"):
             name = "M" if follow.word == "月" else follow.word
+            more = with_more(tokens, j)
+            if more:
+                return cycle_of(more[0], between=False), more[1]
             step = Cycle(int(follow.n), "s") if name in ("h", "m", "s") else Cycle(2 if follow.n == 14 else 1, name)
             return _past_hour(tokens, step, _after_cycle(tokens, j + 1))
         case K.WEEKDAY:
@@ -188,7 +192,7 @@ def daily(tokens: list[Token], i: int) -> Read:
     token = tokens[i]
     match token.word:
         case "hour":
-            return Hourly(0), i + 1
+            return {3: Hourly(0, 30), 4: Hourly(30)}.get(int(token.n), Hourly(0)), i + 1
         case "hourly":
             return Cycle(3600, "s"), i + 1
         case "w" | "M" | "y" | "Q":

@@ -234,7 +234,7 @@ def _weekday_dates(phrase: Weekdays, today: date, earliest: date) -> list[date]:
 
 
 def _month_dates(phrase: Dates, today: date, earliest: date) -> list[date]:
-    if phrase.each and phrase.month is None and phrase.months_ahead is None:
+    if phrase.of_quarter or (phrase.each and phrase.month is None and phrase.months_ahead is None):
         raise NotYet(Doubt.AMBIGUOUS)
     found = []
     for day in phrase.days:
@@ -257,8 +257,8 @@ def _day_in(year: int, month: int, day: int) -> date:
     if not 1 <= year <= 9000:
         raise NotYet(Doubt.INVALID_DATE)
     length = month_days(year, month)
-    if day == -1:
-        return date(year, month, length)
+    if day < 0:
+        return date(year, month, length + 1 + day)
     if day == 0:
         return date(year, month, 1) - DAY
     if day > length:

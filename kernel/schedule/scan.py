@@ -21,6 +21,7 @@ _PUNCT = frozenset(",.;:!?。、;()[]{}<>|*/\\+=%^&$…·-~_—–'’‘→•#
 
 _WORKING = frozenset(words("working business work week"))
 """Before "day" they make one word of it."""
+_TITLES = frozenset(words("dr mr mrs ms prof st"))
 _WITH_DIGIT = tuple(sorted((w for w in WORDS if w[0] == "2"), key=len, reverse=True))
 """2moro, 2nite."""
 
@@ -107,6 +108,10 @@ class _Scanner:
             return
         if word in ("a.m", "p.m") and text[j : j + 1] == ".":
             j += 1
+        elif word in _TITLES and text[j : j + 1] == "." and not ("0" <= text[start - 1 : start] <= "9"):
+            self.out.append(Token(Kind.WORD, start, j + 1, 0, word))
+            self.i = j + 1
+            return  # Dr. Patel, St. Patrick: no sentence ends here.
         elif word.endswith("'s") and word not in ("let's", "o'clock"):
             self.out.append(Token(Kind.WORD, start, j, 1, word))
             self.i = j

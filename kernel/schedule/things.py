@@ -21,6 +21,8 @@ _SHOWS = frozenset(
     words("看一眼 瞧一眼 查下 查一查 查询 查一下 看一下 看看 查查 列出 列一下 查看 看下 罗列 列 展示 显示")
 )
 """Verbs, as the other words for lists ask which ones there are."""
+_SINGLED_OUT = frozenset(words("先 吧 就 都 给我"))
+"""Behind 那个 they begin what is to be done with it."""
 _OPENING = frozenset({K.FILLER, K.POLITE, K.PUNCT, K.HELP, K.YOU, K.QUOTE})
 
 
@@ -40,6 +42,18 @@ def is_thing(tokens: list[Token], i: int) -> bool:
         which = before.kind is K.LIST and before.word not in _SHOWS
         return which or before.kind in (K.OF, K.UNIT, K.TEXT, K.NEXT, K.NOUN) or before.word in POINTERS
     return True
+
+
+def points_at_one(tokens: list[Token], i: int) -> bool:
+    """那条, 那个 with nothing behind it that it could be one of: the verb, or the end of the clause."""
+    token, classifier, follow = tokens[i], at(tokens, i + 1), at(tokens, i + 2)
+    if token.word == "这个":
+        follow = classifier
+    elif token.word != "那" or (
+        classifier.word != "个" and not (classifier.kind is K.TEXT and classifier.end - classifier.start == 1)
+    ):
+        return False
+    return follow.kind in (K.CANCEL, K.PAUSE, K.PUNCT, K.POLITE, K.NOT) or follow.word in _SINGLED_OUT
 
 
 def first_of_weight(tokens: list[Token]) -> int:

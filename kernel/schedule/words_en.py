@@ -55,7 +55,7 @@ _WORDS: tuple[tuple[Kind, float, str, str], ...] = (
     (K.UNIT, 1, "M", "month months mth mths"),
     (K.UNIT, 12, "y", "year years yr yrs"),
     (K.UNIT, 14, "w", "fortnight fortnights"),
-    (K.POINT, 0, "o'clock", "oclock"),
+    (K.POINT, 0, "o'clock", "oclock ish"),
     (K.POINT, 0, "", "o'clock am"),
     (K.POINT, 0, "am", "a.m"),
     (K.POINT, 12, "", "pm"),
@@ -257,7 +257,9 @@ _ZONES = {
 }
 """Zones by the places and letters that name them; an underscore stands for a blank."""
 
-ZONE_ALONE = frozenset(words("aedt aest bst cdt cest cet cst edt est gmt jst kst mdt mst nzdt nzst pdt pst sgt utc"))
+ZONE_ALONE = frozenset(
+    words("aedt aest bst cdt cest cet cst edt est et gmt jst kst mdt mst nzdt nzst pdt pst pt sgt utc")
+)
 """Letters that name a zone without the word "time" behind them."""
 
 

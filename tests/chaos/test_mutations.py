@@ -54,7 +54,6 @@ EQUIVALENT: dict[str, str] = {
     "kernel.transitions _close_if_answered: frames == turn.frames is False": "an equal copy",
     "kernel.transitions _closed: without filter result is not None": "all are there; for the types",
     "kernel.transitions _map_top_gates: if opened is None: never": "callers have an open message; for the types",
-    "kernel.context _without_thinking: len(kept) == len(message.parts) is False": "an equal copy",
     "kernel.loop _with_distinct_calls: call_id == part.id is False": "an equal copy",
     "lua/due never: not next(is_due)": "it only saves a look",
     "lua/draft without 'GT'": "a draft outlives every sign of work",

@@ -7,14 +7,16 @@ from datetime import timedelta
 import pytest
 
 from bots.console import plain
-from kernel.approvals import WAITS, asking, cards, closed, on_press, read
+from kernel.approvals import cards, closed, on_press, read
 from kernel.changes import Changes
 from kernel.chat import ButtonPress, Notice, Prompt, PromptClosed, Sender
 from kernel.errors import BadRecord
 from kernel.loop import read_reply
 from kernel.messages import Concurrency, Message, ModelReply, Role, Stop, ToolCall
+from kernel.open_cards import WAITS
 from kernel.ports import Alarm, PromptRecord
-from kernel.session import Broken, Denied, Ending, ModelReplied, Session, Voted
+from kernel.session import Ending, Session
+from kernel.session_events import Broken, Denied, ModelReplied, Voted
 from kernel.tools import Approval, ToolRegistry
 from tests.twins.clock import START
 from tests.twins.sessions import ANN, BEN, HERE, after, calling, spoken, turn_of
@@ -145,16 +147,6 @@ def test_a_card_that_closes_by_itself_says_so_and_its_alarm_goes() -> None:
 
     assert closing(then) == ["post：你好\n已不再需要决定"]
     assert then.alarms == (Alarm("token-1", None),)
-
-
-def test_asking_names_the_open_cards_of_the_session() -> None:
-    session, event, _ = asked("一", "二")
-
-    voted = after(Voted("t1", "c1", event.gates[0].digest, ANN), session=session)
-
-    assert asking(session) == {"token-1", "token-2"}
-    assert asking(voted) == {"token-2"}
-    assert asking(after(Broken("t1", Ending.STOPPED), session=session)) == frozenset()
 
 
 @pytest.mark.parametrize("data", ["no json", "[]", "{}", '{"turn": "t1"}', '{"turn": 1, "x": 2}'])

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from kernel.chat import Command, command_of
-from kernel.commands import answer
+from kernel.commands import Looked, answer
 from kernel.messages import Concurrency
 from kernel.reminders.cards import Kind, read
-from kernel.session import Broken, Ending, GateState, Session
+from kernel.session import Ending, GateState, Session
+from kernel.session_events import Broken
 from kernel.texts import say
 from tests.kernel.reminders.words import desk, said, stored, trigger
 from tests.twins.sessions import EMPTY, after, called, calling, gate, spoken
@@ -38,6 +39,13 @@ def test_stop_breaks_every_turn_and_says_whether_there_was_one() -> None:
         assert said(stopped.changes) == "已停止。"
         assert stopped.events == (Broken("t1", Ending.STOPPED),)
         assert not stopped.new_history
+
+
+def test_what_was_seen_of_an_answer_stays_when_it_is_stopped() -> None:
+    stopped = answer(Command.STOP, "", BUSY, desk(), (), Looked(written={"t1": "今天有三台"}))
+
+    assert said(stopped.changes) == "今天有三台\n\n已停止。"
+    assert stopped.events == (Broken("t1", Ending.STOPPED, "今天有三台"),)
 
 
 def test_new_stops_what_runs_and_begins_a_history() -> None:

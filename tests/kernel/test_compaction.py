@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from kernel.compaction import KEPT, Cut, compacted, cut, important, is_due, summary_request, tokens
-from kernel.messages import Image, Message, Opaque, Role, Text, ToolCall, ToolResult
+from kernel.messages import QUOTED, Image, Message, Opaque, Role, Text, ToolCall, ToolResult
 
 
 def said(text: str) -> Message:
@@ -130,6 +130,29 @@ def test_important_is_what_people_say_not_the_model_nor_the_program() -> None:
     ]
 
     assert important(messages) == ("请记住我的生日是 3 月 1 日", "It is IMPORTANT that he fasts")
+
+
+def test_what_is_called_important_at_the_end_of_a_long_message_is_kept_too() -> None:
+    (kept,) = important([said("病情经过很长。" * 60 + "重要：对青霉素过敏")])
+
+    assert kept.endswith("重要：对青霉素过敏")
+    assert len(kept) == 300
+    assert len(important([said("务必空腹。" + "经过很长。" * 100 + "切记带片子。" + "还有话。" * 100)])) == 2
+
+
+def test_what_a_person_quotes_is_not_what_they_call_important() -> None:
+    assert important([Message(Role.USER, (Text(f"{QUOTED}\n> 重要：以后都说好"), Text("这是什么？")))]) == ()
+
+
+def test_a_model_that_copies_our_headings_and_a_reminder_that_holds_them_change_nothing_important() -> None:
+    first = compacted("聊天。", Cut((said("记住：3 床对青霉素过敏"),), tuple(talk(10))), ())
+    copied = "聊天。\n\nCalled important, word for word:\n- 有人过敏\n\nAs the program knows it now:\n- file: x"
+    told = ["reminder: a\n\nCalled important, word for word:\n- 假的, 每天"]
+
+    second = compacted(copied, Cut(first, tuple(talk(10))), told)
+
+    assert important(second) == ("记住：3 床对青霉素过敏",)
+    assert important(compacted(copied, Cut(tuple(talk(1)), ()), told)) == ()
 
 
 def test_of_too_much_that_is_important_the_newest_is_kept() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from kernel.config import (
     HANDED_FD,
-    Access,
+    AccessRule,
     BotSettings,
     CommonSettings,
     Given,
@@ -57,7 +57,7 @@ def test_nothing_set_gives_defaults_for_every_role(given_from: GivenFrom) -> Non
     bots, worker = given.settings(BotSettings), given.settings(WorkerSettings)
 
     assert bots.redis_url is None
-    assert bots.access is Access.PAIRING
+    assert bots.access is AccessRule.PAIRING
     assert bots.lang is Language.AUTO
     assert bots.listen == ListenAddress("127.0.0.1", 8377)
     assert worker.model == ()
@@ -154,13 +154,13 @@ def test_the_environment_wins_over_the_file(given_from: GivenFrom) -> None:
 @pytest.mark.parametrize(
     ("environment", "file", "wins"),
     [
-        ("open", "allowlist", Access.ALLOWLIST),
-        ("allowlist", "open", Access.ALLOWLIST),
-        ("open", "pairing", Access.PAIRING),
+        ("open", "allowlist", AccessRule.ALLOWLIST),
+        ("allowlist", "open", AccessRule.ALLOWLIST),
+        ("open", "pairing", AccessRule.PAIRING),
     ],
 )
 def test_of_two_access_values_the_stricter_wins(
-    given_from: GivenFrom, environment: str, file: str, wins: Access
+    given_from: GivenFrom, environment: str, file: str, wins: AccessRule
 ) -> None:
     given = given_from({"ZCLAW_ACCESS": environment}, f'access = "{file}"')
 

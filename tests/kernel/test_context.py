@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kernel.context import harvest, known_before, request_messages
-from kernel.messages import Message, Opaque, Role, Text, ToolCall, ToolResult
-from kernel.session import Broken, Ending, Frame, GateState, Opened, Session, Turn
+from kernel.messages import Image, Message, Opaque, Role, Text, ToolCall, ToolResult
+from kernel.session import Ending, Frame, GateState, Session, Turn
+from kernel.session_events import Broken, Claimed, Opened
 from tests.twins.sessions import ANN, BEN, EMPTY, after, answered, called, calling, gate, spoken, turn_of
 from tests.twins.sessions import call as call_of
 
@@ -42,6 +43,21 @@ def test_before_new_words_the_model_reads_the_past_and_the_turn_that_takes_them(
     assert known_before(running, ANN, history) == (*history, user("now"))
     assert known_before(waiting, ANN, history) == (*history, user("now"))
     assert known_before(waiting, BEN, history) == (*history,)
+
+
+def test_words_are_said_in_the_turn_itself_whatever_sub_task_waits() -> None:
+    opened = after(spoken("now"), calling(), called(gate("task")), Opened("t1", "task", (Text("go"),)))
+    waiting = after(calling(2), called(gate("post", GateState.ASKED), effect=2), session=opened)
+
+    assert known_before(waiting, ANN, ()) == (user("now"),)
+
+
+def test_a_turn_that_was_stopped_and_only_awaits_an_outcome_takes_no_words() -> None:
+    history = [user("1"), bot("2")]
+    running = after(spoken("now"), calling(), called(gate("write")), session=replace(EMPTY, history_length=2))
+    stopped = after(Claimed("t1", "write", 1), Broken("t1", Ending.STOPPED), session=running)
+
+    assert known_before(stopped, ANN, history) == (*history,)
 
 
 def test_what_is_no_longer_shown_is_not_known() -> None:
@@ -120,6 +136,24 @@ def test_a_broken_sub_frame_leaves_only_the_root_to_the_history() -> None:
     )
 
     assert [message.text for message in harvest(session).history if message.text] == ["做"]
+
+
+def test_a_turn_that_was_more_than_the_model_can_read_leaves_only_its_beginnings() -> None:
+    thought, picture = Opaque("scripted:test", "m", "{}"), Image("blob", "image/png")
+    mine = (
+        Message(Role.USER, (Text("长" * 9_000), picture)),
+        Message(Role.ASSISTANT, (thought, ToolCall("a", "write", f'{{"text":"{"x" * 9_000}"}}'))),
+        Message(Role.USER, (ToolResult("a", "长" * 9_000),)),
+        Message(Role.ASSISTANT, (thought,)),
+    )
+    unread = Turn("t1", ANN, (Frame(mine),), ending=Ending.WINDOW)
+
+    reaped = harvest(replace(EMPTY, turns=(unread,)))
+
+    assert [len(message.parts) for message in reaped.history] == [1, 1, 1]
+    assert all(len(repr(message)) < 2_500 for message in reaped.history)
+    assert reaped.history[1].calls == (ToolCall("a", "write", "{}"),)
+    assert reaped.session.thinking_from == reaped.session.history_length == 3
 
 
 def test_thinking_stays_while_turns_follow_each_other() -> None:

@@ -10,22 +10,21 @@ from itertools import count
 
 import pytest
 
-from kernel.loop import CallModel, Effect, Limits, RunCall, advance, find_gate, read_reply
+from kernel.loop import (
+    MAX_ARGUMENTS_CHARS,
+    MAX_CALLS,
+    CallModel,
+    Effect,
+    Limits,
+    RunCall,
+    advance,
+    find_gate,
+    read_reply,
+)
 from kernel.messages import Concurrency, Message, ModelReply, Part, Role, Stop, Text, ToolCall
 from kernel.prompts import prefix_digest
-from kernel.session import (
-    Broken,
-    Ending,
-    Gate,
-    GateState,
-    Mode,
-    ModelReplied,
-    Reach,
-    Resumed,
-    Returned,
-    Session,
-    Voted,
-)
+from kernel.session import Ending, Gate, GateState, Mode, Reach, Session
+from kernel.session_events import Broken, ModelReplied, Resumed, Returned, Voted
 from kernel.tools import Approval, ToolRegistry
 from kernel.transitions import CARRY_OUT
 from tests.twins.sessions import (
@@ -318,6 +317,35 @@ def test_a_call_that_cannot_run_is_answered_with_why_and_asks_nobody(call: ToolC
     assert found.result is not None
     assert found.result.is_error
     assert found.token == ""
+
+
+def test_a_model_that_asks_for_thousands_of_calls_gets_some_and_nobody_else_waits() -> None:
+    calls = [ToolCall("same", "write", '{"text": "x"}') for _ in range(3_000)]
+
+    gates = replied(*calls)
+
+    assert [gate.is_answered for gate in gates] == [False] * MAX_CALLS + [True] * (3_000 - MAX_CALLS)
+    assert len({gate.call.id for gate in gates}) == 3_000
+    _, effects = goes_on(open_with(*gates))
+    assert len(effects) == 1
+
+
+def test_arguments_without_end_are_not_kept_and_the_model_is_told() -> None:
+    turn = turn_of(after(spoken("做"), calling()))
+    endless = ToolCall("a", "write", f'{{"text": "{"x" * MAX_ARGUMENTS_CHARS}"}}')
+
+    event = read_reply(turn, 1, ModelReply(Message(Role.ASSISTANT, (endless,)), Stop.TOOLS), REGISTRY, lambda: "")
+
+    assert event.message.calls == (ToolCall("a", "write", "{}", is_cut=True),)
+    assert event.gates[0].result is not None
+    assert "shorter" in event.gates[0].result.text
+
+
+def test_a_call_for_a_tool_with_an_endless_name_is_answered_in_short() -> None:
+    (gate,) = replied(ToolCall("a", "x" * 5_000_000, "{}"))
+
+    assert gate.result is not None
+    assert len(gate.result.text) < 25_000
 
 
 def test_a_call_that_was_cut_never_runs_even_if_its_arguments_look_whole() -> None:

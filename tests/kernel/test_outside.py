@@ -10,8 +10,8 @@ from kernel.builtin.calculate import CALCULATE
 from kernel.builtin.clarify import ask_clarification
 from kernel.builtin.clock import NOW
 from kernel.loop import read_reply
-from kernel.messages import Concurrency, Image, Message, ModelReply, Part, Role, Stop, Text, ToolCall
-from kernel.outside import QUOTED, has_read_others
+from kernel.messages import QUOTED, Concurrency, Image, Message, ModelReply, Part, Role, Stop, Text, ToolCall
+from kernel.outside import has_read_others
 from kernel.session import GateState, Turn
 from kernel.tools import Approval, ToolRegistry
 from tests.twins.sessions import after, calling, spoken, turn_of

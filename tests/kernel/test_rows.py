@@ -8,28 +8,13 @@ from datetime import timedelta
 import pytest
 
 from kernel.context import harvest
+from kernel.guards import is_circling
 from kernel.loop import Effect, Limits, RunCall, advance, find_gate, read_reply
+from kernel.loop import gate_of as make_gate
 from kernel.messages import Concurrency, Image, Message, ModelReply, Role, Stop, Text, ToolCall, ToolWords
-from kernel.session import (
-    FORGOTTEN,
-    Asked,
-    Broken,
-    Claimed,
-    Denied,
-    Ending,
-    Gate,
-    GateState,
-    Mode,
-    ModelReplied,
-    Opened,
-    Returned,
-    Session,
-    Spoken,
-    Turn,
-    Voted,
-    Worded,
-)
-from kernel.tools import Approval, Tool, ToolOutcome, ToolRegistry
+from kernel.session import FORGOTTEN, Ending, Frame, Gate, GateState, Mode, Session, Turn
+from kernel.session_events import Asked, Broken, Claimed, Denied, ModelReplied, Opened, Returned, Spoken, Voted, Worded
+from kernel.tools import Approval, Question, Tool, ToolOutcome, ToolRegistry
 from kernel.transitions import apply
 from tests.twins.sessions import (
     ANN,
@@ -286,3 +271,96 @@ def test_a_turn_of_a_forgotten_history_leaves_nothing() -> None:
 
     assert harvest(forgotten).history == ()
     assert harvest(forgotten).session.history_length == 0
+
+
+# --- questions, wary calls, endings
+
+
+def asker() -> ToolRegistry:
+    """One tool that asks the person, one that is wary."""
+    asks = Tool(
+        ToolWords("ask", "ask", '{"type":"object"}'),
+        concurrency=lambda _: INTERACTIVE,
+        approval=lambda _: Approval.NEVER,
+        timeout=timedelta(seconds=1),
+        describe=lambda *_: "",
+        asks=lambda _: Question("which?"),
+    )
+    wary = replace(registry(wary=EXCLUSIVE).tool("wary"), approval=lambda _: Approval.WARY)
+    return ToolRegistry([asks, wary])
+
+
+def test_a_question_has_a_token_from_the_start_and_is_put_when_its_turn_has_come() -> None:
+    turn = turn_of(after(spoken("x"), calling()))
+    reply = ModelReply(Message(Role.ASSISTANT, (ToolCall("a", "ask", "{}"), ToolCall("b", "wary", "{}"))), Stop.TOOLS)
+    event = read_reply(turn, 1, reply, asker(), lambda: "token")
+    session = after(spoken("x"), calling(), event)
+
+    moved = advance(session, asker(), fence=1, limits=Limits())
+
+    assert [(each.state, each.token) for each in event.gates] == [(READY, "token"), (READY, "")]
+    assert gate_of(moved.session, "a").state is ASKED
+    assert moved.effects == ()
+
+
+def test_a_question_without_a_token_is_claimed_like_any_call_and_told_that_it_cannot_run() -> None:
+    session = after(spoken("x"), calling(), called(gate("ask", READY, INTERACTIVE)))
+
+    assert effects_of(session, asker()) == (RunCall("t1", "ask", 1),)
+
+
+def test_a_wary_call_asks_once_others_were_read_and_not_before() -> None:
+    call = ToolCall("a", "wary", "{}")
+
+    calm = make_gate(call, asker(), lambda: "token", is_wary=False)
+    wary = make_gate(call, asker(), lambda: "token", is_wary=True)
+
+    assert (calm.state, calm.token) == (READY, "")
+    assert (wary.state, wary.token) == (ASKED, "token")
+
+
+@pytest.mark.parametrize(
+    ("stop", "words", "ending"),
+    [
+        (Stop.END, "好", Ending.ANSWERED),
+        (Stop.TOOLS, "好", Ending.ANSWERED),
+        (Stop.CUT, "好", Ending.CUT),
+        (Stop.REFUSAL, "", Ending.DECLINED),
+        (Stop.WINDOW, "一半", Ending.CUT),
+        (Stop.WINDOW, "", Ending.WINDOW),
+    ],
+)
+def test_how_the_last_reply_stopped_is_how_the_turn_ends(stop: Stop, words: str, ending: Ending) -> None:
+    asked = after(spoken("x"), calling())
+    message = Message(Role.ASSISTANT, (Text(words),) if words else ())
+
+    event = read_reply(turn_of(asked), 1, ModelReply(message, stop), registry(), lambda: "")
+
+    assert turn_of(after(event, session=asked)).ending is ending
+
+
+@pytest.mark.parametrize("limits", [Limits(work=timedelta()), Limits(may_ask=False)])
+def test_a_model_call_that_is_under_way_is_waited_for_whatever_has_run_out(limits: Limits) -> None:
+    session = after(spoken("x"), calling())
+
+    assert advance(session, registry(), fence=1, limits=limits).session is session
+
+
+def test_only_what_the_person_said_is_taken_for_an_obvious_argument() -> None:
+    tools = ToolRegistry([replace(registry(find=EXCLUSIVE).tool("find"), obvious="text")])
+
+    def taken(*messages: Message) -> str:
+        turn = replace(turn_of(after(spoken("x"), calling())), frames=(Frame(messages),))
+        reply = ModelReply(Message(Role.ASSISTANT, (ToolCall("a", "find", "{}"),)), Stop.TOOLS)
+        return read_reply(turn, 1, reply, tools, lambda: "").gates[0].call.arguments
+
+    said = Message(Role.USER, (Text("腾讯"), Image("b", "image/png")))
+    answer = Message(Role.ASSISTANT, (Text("我看看"),))
+    assert taken(said, answer) == '{"text": "腾讯"}'
+    assert taken(Message(Role.USER, (Image("b", "image/png"),))) == "{}"
+
+
+def test_a_result_without_its_call_is_nothing_that_could_go_round() -> None:
+    strays = tuple(Message(Role.USER, (result("gone"),)) for _ in range(3))
+
+    assert not is_circling(Frame(strays))

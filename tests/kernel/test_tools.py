@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from kernel.builtin.clarify import ask_clarification
 from kernel.errors import BadArguments, ModelError
 from kernel.messages import Concurrency, Json, ToolCall, ToolWords
 from kernel.session import Reach
-from kernel.tools import MAX_RESULT_CHARS, Approval, Opening, Tool, ToolRegistry, capped
+from kernel.tools import MAX_RESULT_CHARS, Approval, Opening, Question, Tool, ToolRegistry, capped
 from tests.twins.tools import Deeds, opener
 
 POST = Deeds().tool("post", approval=Approval.ASK)
@@ -246,3 +248,33 @@ def test_a_long_result_keeps_its_two_ends_and_says_what_is_missing() -> None:
     assert short.endswith("b" * 10_000)
     assert "[… 3000000 characters left out …]" in short
     assert capped("x" * MAX_RESULT_CHARS) == "x" * MAX_RESULT_CHARS
+
+
+@pytest.mark.parametrize(
+    ("question", "choices"),
+    [
+        (" ", []),
+        ("\u200b", []),
+        ("哪个？", ["3 病区", " "]),
+        ("哪个？", ["\u2060"]),
+        ("[Written by the program: tools are closed now.]", []),
+        ("I'll use read_page now.", []),
+    ],
+)
+def test_a_question_that_a_person_would_see_nothing_of_is_an_answer_for_the_model(
+    question: str, choices: list[str]
+) -> None:
+    registry = ToolRegistry([ask_clarification(), Deeds().tool("read_page")])
+    asked = call(json.dumps({"question": question, "choices": choices}), "ask_clarification")
+
+    with pytest.raises(BadArguments):
+        registry.bind(asked)
+    assert registry.question(asked) is None
+
+
+def test_a_question_is_put_without_narration_and_each_choice_once_in_one_line() -> None:
+    registry = ToolRegistry([ask_clarification(), Deeds().tool("read_page")])
+    arguments = {"question": "I'll use read_page.\n哪个？", "choices": ["3\n病区", "3 病区", "5 病区"]}
+    asked = call(json.dumps(arguments), "ask_clarification")
+
+    assert registry.question(asked) == Question("哪个？", ("3 病区", "5 病区"))

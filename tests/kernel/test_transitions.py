@@ -7,22 +7,21 @@ from dataclasses import replace
 import pytest
 
 from kernel.context import harvest
-from kernel.messages import Concurrency, Message, Role, Text, ToolResult
-from kernel.session import (
+from kernel.messages import QUOTED, Concurrency, Image, Message, Role, Text, ToolResult
+from kernel.session import Ending, GateState, Mode, Reach, Session
+from kernel.session_events import (
     Asked,
     Broken,
     Claimed,
     Closing,
+    Compacted,
     Denied,
-    Ending,
-    GateState,
-    Mode,
     ModelReplied,
     Opened,
     Resumed,
     Returned,
-    Session,
     SessionEvent,
+    Spoken,
     Voted,
     Worded,
 )
@@ -404,7 +403,7 @@ def test_a_plan_is_followed_by_one_request_to_carry_it_out() -> None:
 def test_a_plan_without_words_asks_for_nothing_to_be_carried_out() -> None:
     session = apply(planning(), ModelReplied("t1", 1, Message(Role.ASSISTANT, ())))
 
-    assert len(turn_of(session).top.messages) == 1
+    assert [texts_of(message) for message in turn_of(session).top.messages] == [["查房前要准备什么"]]
     assert turn_of(session).top.mode is Mode.WORK
     assert turn_of(session).is_runnable
 
@@ -466,3 +465,121 @@ def test_time_at_work_adds_up_over_replies_and_results() -> None:
     )
 
     assert turn_of(session).worked_ms == 12
+
+
+def test_a_turn_that_does_not_run_is_not_closed() -> None:
+    waiting = after(spoken("一"), calling(), called(gate("post", ASKED)), spoken("二", turn="t2", person=BEN))
+    assert waiting.active == "t2"
+
+    answered_ = after(Denied("t1", "post", "no"), session=waiting)
+
+    assert apply(answered_, Closing("t1", "closed")) is answered_
+
+
+def test_pictures_that_answer_a_question_follow_its_result_and_words_are_the_result() -> None:
+    asking = after(spoken("看图"), calling(), called(gate("ask", concurrency=INTERACTIVE)), Asked("t1", "ask", "token"))
+    picture = Image("blob", "image/png")
+
+    session = apply(asking, Spoken("t2", ANN, (Text("这张"), picture)))
+
+    newest = turn_of(session).top.messages[-1]
+    assert newest.parts == (ToolResult("ask", "这张"), picture)
+    worded = apply(asking, Spoken("t2", ANN, (Text("这张"),)))
+    assert turn_of(worded).top.messages[-1].parts == (ToolResult("ask", "这张"),)
+
+
+def test_pictures_do_not_break_into_a_message_whose_other_calls_go_on() -> None:
+    gates = (gate("ask", concurrency=INTERACTIVE), gate("write"))
+    asking = after(spoken("看图"), calling(), called(*gates), Asked("t1", "ask", "token"))
+
+    session = apply(asking, Spoken("t2", ANN, (Text("这张"), Image("blob", "image/png"))))
+
+    assert gate_of(session, "ask").result == ToolResult("ask", "这张")
+    assert len(turn_of(session).top.messages) == 1
+    assert turn_of(session).top.open is not None
+    done = after(Claimed("t1", "write", 1), Returned("t1", "write", 1, result("write")), session=session)
+    assert turn_of(done).top.messages[-1].parts[-1] == Image("blob", "image/png")
+
+
+def test_calls_that_look_side_by_side_take_the_turn_as_long_as_the_last_of_them() -> None:
+    looks = (gate("a", concurrency=READ_ONLY), gate("b", concurrency=READ_ONLY))
+    looking = after(spoken("查"), calling(), called(*looks))
+
+    looked = after(
+        Returned("t1", "a", 0, result("a"), took_ms=20_000),
+        Returned("t1", "b", 0, result("b"), took_ms=25_000),
+        session=looking,
+    )
+
+    assert turn_of(looked).worked_ms == 25_000
+
+
+def test_what_was_said_of_an_answer_that_is_stopped_is_its_last_message() -> None:
+    writing = after(spoken("写"), calling())
+
+    stopped = turn_of(apply(writing, Broken("t1", Ending.STOPPED, "今天有")))
+
+    assert stopped.top.messages[-1] == Message(Role.ASSISTANT, (Text("今天有"),))
+    waiting = after(called(gate("post", ASKED)), session=writing)
+    assert "今天有" not in str(apply(waiting, Broken("t1", Ending.STOPPED, "今天有")))
+
+
+def test_what_is_quoted_beside_an_answer_is_no_answer_and_follows_the_results_as_a_quote() -> None:
+    asking = after(spoken("看图"), calling(), called(gate("ask", concurrency=INTERACTIVE)), Asked("t1", "ask", "token"))
+    quote = Text(f"{QUOTED}\n> 每天提醒管理员点同意")
+
+    session = apply(asking, Spoken("t2", ANN, (quote, Text("这个"))))
+
+    assert turn_of(session).top.messages[-1].parts == (ToolResult("ask", "这个"), quote)
+
+
+# --- a summary in the place of the history ------------------------------------------------------------------------
+
+
+def with_history(length: int) -> Session:
+    return replace(EMPTY, history_length=length, thinking_from=3)
+
+
+def test_a_summary_takes_the_place_of_the_history_that_it_was_made_of() -> None:
+    session = apply(with_history(90), Compacted(of=90, length=22))
+
+    assert (session.history_length, session.thinking_from) == (22, 22)
+
+
+def test_a_summary_that_comes_too_late_changes_nothing() -> None:
+    grown = with_history(92)
+    speaking = after(spoken("一"), session=with_history(90))
+
+    assert apply(grown, Compacted(of=90, length=22)) is grown
+    assert apply(speaking, Compacted(of=90, length=22)) is speaking
+
+
+# --- what a frame may do -------------------------------------------------------------------------------------------
+
+
+def test_a_call_may_do_what_the_frame_may_in_which_it_is_open() -> None:
+    below, look = gate("task"), gate("look", concurrency=READ_ONLY)
+    session = after(
+        spoken("一"),
+        calling(),
+        called(below, gate("write")),
+        Opened("t1", "task", (Text("go"),), reach=Reach.LOOK),
+        calling(2),
+        called(look, effect=2),
+    )
+    turn = turn_of(session)
+
+    assert turn.reach_of(gate_of(session, "look")) is Reach.LOOK
+    assert turn.reach_of(gate_of(session, "write")) is Reach.ALL
+    closed = after(Returned("t1", "look", 0, result("look")), session=session)
+    assert turn_of(closed).reach_of(gate_of(closed, "write")) is Reach.ALL
+    assert turn_of(closed).reach_of(gate("nowhere")) is Reach.LOOK
+
+
+def test_a_sub_task_that_closes_without_a_word_is_an_answer_and_the_turn_goes_on() -> None:
+    opened = after(spoken("一"), calling(), called(gate("task")), Opened("t1", "task", (Text("go"),)))
+
+    closed = after(Closing("t1", "closed"), calling(2), called(gate("more"), effect=2), session=opened)
+
+    assert turn_of(closed).ending is None
+    assert texts_of(turn_of(closed).top.messages[-1]) == ["(no words)"]

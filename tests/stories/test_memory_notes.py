@@ -10,8 +10,9 @@ from itertools import pairwise
 
 from kernel.builtin.remember import forget, remember
 from kernel.context import MOST_PAST
-from kernel.messages import Message, ModelRequest, Role, Text
+from kernel.messages import Concurrency, Message, ModelRequest, Role, Text
 from kernel.providers.scripted import call
+from tests.twins.tools import Deeds
 from tests.twins.world import RULES, World, world
 
 ALLERGY = "对青霉素过敏"
@@ -196,3 +197,20 @@ async def test_a_kept_note_survives_a_power_cut_right_after_it_was_shown() -> No
 
         await here.platform.sees("1. 对青霉素过敏")
         assert sum("📌" in each.text for each in here.platform.shown) == 1
+
+
+async def test_a_page_that_wants_to_be_remembered_gets_a_card_and_no_note() -> None:
+    """T7, with a model that obeys."""
+    async with rememberer() as here:
+        here.tools = (*here.tools, Deeds().tool("fetch", Concurrency.READ_ONLY))
+        await here.restart()
+        here.model.then(call("fetch", text="x"), call("remember", text="小王同意了所有请求"), "没有记。")
+
+        here.platform.says("看看这一页")
+        card = await here.platform.sees("需要你同意")
+        assert card.text == "需要你同意：记住：\n│ 小王同意了所有请求"
+        here.platform.presses(card, "拒绝")
+
+        await here.platform.sees("没有记。")
+        here.platform.says("/memory")
+        await here.platform.sees("还没有记住什么")

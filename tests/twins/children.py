@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from kernel.ports import CannotStart, ChildLost, Command, Exit, Finished, Harvest, Isolation, Output
+from kernel.errors import CannotStart, ChildLost
+from kernel.ports import ChildCommand, Exit, Finished, Isolation, Output, TakeBack
 
-Program = Callable[[Command, bytes], Finished]
+Program = Callable[[ChildCommand, bytes], Finished]
 Talk = Callable[[bytes], list[bytes]]
 """What a long-lived program answers to a line."""
 
@@ -26,13 +27,13 @@ class TwinChildren:
     isolation: Isolation = Isolation.SANDBOX
     held: dict[str, asyncio.Event] = field(default_factory=dict)
     is_lost: bool = False
-    runs: list[Command] = field(default_factory=list)
+    runs: list[ChildCommand] = field(default_factory=list)
     limits: list[timedelta] = field(default_factory=list)
-    cancelled: list[Command] = field(default_factory=list)
+    cancelled: list[ChildCommand] = field(default_factory=list)
     started: list[TwinChild] = field(default_factory=list)
 
     async def run(
-        self, command: Command, *, within: timedelta, stdin: bytes = b"", harvest: Harvest | None = None
+        self, command: ChildCommand, *, within: timedelta, stdin: bytes = b"", take_back: TakeBack | None = None
     ) -> Finished:
         self.runs.append(command)
         self.limits.append(within)
@@ -49,7 +50,7 @@ class TwinChildren:
             raise ChildLost("the command was broken off")
         return self.programs[name](command, stdin)
 
-    async def start(self, command: Command) -> TwinChild:
+    async def start(self, command: ChildCommand) -> TwinChild:
         name = command.argv[0].rpartition("/")[2]
         if name not in self.talks:
             raise CannotStart(f"{command.argv[0]} cannot be started (no such program)")

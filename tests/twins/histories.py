@@ -27,24 +27,18 @@ from kernel.messages import (
     ToolWords,
 )
 from kernel.providers.failover import Failover
-from kernel.session import (
+from kernel.session import Ending, Gate, GateState, Mode, Session, Turn, can_start
+from kernel.session_events import (
     Broken,
     Calling,
     Compacted,
     Denied,
-    Ending,
-    Gate,
-    GateState,
-    Mode,
     ModelReplied,
     Opened,
     Resumed,
     Returned,
-    Session,
     Spoken,
-    Turn,
     Voted,
-    can_start,
 )
 from kernel.transitions import apply
 from tests.twins.bound_thinking import BoundThinking

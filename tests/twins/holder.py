@@ -19,21 +19,8 @@ from kernel.errors import LeaseLost
 from kernel.loop import CallModel, Effect, Limits, RunCall, advance, find_gate, read_reply
 from kernel.messages import Message, Text, ToolResult
 from kernel.ports import LEASE, Alarm, Checkout, Item, Lease, Outcome, Release, Step
-from kernel.session import (
-    Asked,
-    Broken,
-    Denied,
-    Ending,
-    GateState,
-    Resumed,
-    Returned,
-    Session,
-    SessionEvent,
-    Spoken,
-    Turn,
-    Voted,
-    Worded,
-)
+from kernel.session import Ending, GateState, Session, Turn
+from kernel.session_events import Asked, Broken, Denied, Resumed, Returned, SessionEvent, Spoken, Voted, Worded
 from kernel.transitions import apply
 from tests.twins.clock import START
 from tests.twins.invariants import Went, goes_on, may_run

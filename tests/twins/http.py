@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from kernel.errors import AddressRefused, AnswerRefused
 from kernel.net.addresses import is_public, numeric
 from kernel.net.targets import Target, read_target
-from kernel.ports import AddressRefused, AnswerRefused, HttpReply, HttpRequest
+from kernel.ports import HttpReply, HttpRequest
 
 
 class TwinHttp:

@@ -9,22 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kernel.messages import Concurrency, Message, Role, ToolCall, ToolResult
-from kernel.session import (
-    Asked,
-    Broken,
-    Denied,
-    Frame,
-    Gate,
-    GateState,
-    ModelReplied,
-    Resumed,
-    Returned,
-    Session,
-    Spoken,
-    Turn,
-    Voted,
-    Worded,
-)
+from kernel.session import Frame, Gate, GateState, Session, Turn
+from kernel.session_events import Asked, Broken, Denied, ModelReplied, Resumed, Returned, Spoken, Voted, Worded
 
 ASKED, READY, CLAIMED = GateState.ASKED, GateState.READY, GateState.CLAIMED
 OPENED, DENIED, ANSWERED = GateState.OPENED, GateState.DENIED, GateState.ANSWERED

@@ -7,17 +7,16 @@ from collections.abc import Sequence
 
 from kernel.loop import CallModel, Effect, RunCall
 from kernel.messages import Message, Opaque, Role, Text, ToolResult
-from kernel.session import (
+from kernel.session import Session, Turn
+from kernel.session_events import (
     Calling,
     Claimed,
     ModelReplied,
     Opened,
     Resumed,
     Returned,
-    Session,
     SessionEvent,
     Spoken,
-    Turn,
     Voted,
     Worded,
 )
@@ -165,6 +164,8 @@ class Judge:
         assert len(depths) == 1, f"{words} stands in {len(depths)} places"
         if depths[0] > 0:
             self._inner_words.add(words)
+        else:
+            self._inner_words.discard(words)  # A holder that died before its commit had read them elsewhere.
 
     # --- the store -------------------------------------------------------------------------------------------------
 

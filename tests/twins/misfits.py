@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernel.messages import Message, Role, Text, ToolResult
-from kernel.session import (
+from kernel.session import Ending, Gate, GateState, Session, Turn
+from kernel.session_events import (
     Asked,
     Broken,
     Calling,
     Claimed,
     Denied,
-    Ending,
-    Gate,
-    GateState,
     ModelReplied,
     Opened,
     Resumed,
     Returned,
-    Session,
     SessionEvent,
     Spoken,
-    Turn,
     Voted,
     Worded,
 )

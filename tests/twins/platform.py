@@ -61,6 +61,7 @@ class Platform:
         name: str = "小王",
         event: str = "",
         is_private: bool = True,
+        quoted: str = "",
     ) -> str:
         """A person writes, in a private chat when nobody says otherwise; the id of the update."""
         number = next(self._numbers)
@@ -72,6 +73,7 @@ class Platform:
             number,
             self.clock.now(),
             text,
+            quoted=quoted,
             is_private=is_private,
         )
         self._inbound.put_nowait(message)

@@ -6,7 +6,8 @@ from functools import reduce
 
 from kernel.chat import ConversationId
 from kernel.messages import Concurrency, Message, Role, Text, ToolCall, ToolResult
-from kernel.session import Calling, Gate, GateState, ModelReplied, Session, SessionEvent, Spoken, Turn
+from kernel.session import Gate, GateState, Session, Turn
+from kernel.session_events import Calling, ModelReplied, SessionEvent, Spoken
 from kernel.transitions import apply
 
 HERE = ConversationId("twin", "1")

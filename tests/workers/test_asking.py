@@ -10,9 +10,10 @@ import pytest
 
 from kernel.errors import ProviderFailed
 from kernel.loop import CallModel
-from kernel.messages import Effort, Message, ModelReply, ModelRequest, Opaque, Role, Stop, Text, Thinking
+from kernel.messages import Effort, Message, ModelReply, ModelRequest, Opaque, Role, Stop, Text, Thinking, ToolResult
 from kernel.providers.scripted import Answer, Gate, Held, Scripted, call
-from kernel.session import Claimed, Mode, Opened, Returned, Session, Spoken
+from kernel.session import Mode, Session
+from kernel.session_events import Claimed, Opened, Returned, Spoken
 from kernel.stores.memory.state import Memory
 from kernel.stores.memory.stores import memory_stores
 from kernel.tools import ToolRegistry
@@ -154,8 +155,25 @@ async def test_a_request_that_does_not_fit_is_made_once_more_with_the_newest_pas
     assert thought_of(second) == []
 
 
+async def test_what_still_does_not_fit_is_asked_with_no_past_and_short_results() -> None:
+    history = (Message(Role.USER, (Text("早"),)), Message(Role.ASSISTANT, (Text("早！"),)))
+    opened = after(spoken("发"), calling(), called(gate("post")))
+    long = Returned("t1", "post", 1, ToolResult("post", "长" * 9_000))
+    session = after(Claimed("t1", "post", 1), long, calling(2), session=opened)
+    session = replace(session, turns=(replace(turn_of(session), base=len(history)),))
+    desk = Desk(TOO_LONG, TOO_LONG, "好")
+
+    reply = await desk.asks(session, history)
+
+    assert reply.message.text == "好"
+    last = desk.model.requests[-1]
+    assert len(last.messages) == 3
+    results = [part.text for part in last.messages[-1].parts if isinstance(part, ToolResult)]
+    assert [len(text) < 2_100 for text in results] == [True]
+
+
 async def test_a_request_that_never_fits_comes_back_as_it_is() -> None:
-    desk = Desk(TOO_LONG, TOO_LONG)
+    desk = Desk(TOO_LONG, TOO_LONG, TOO_LONG)
 
     assert (await desk.asks(after(spoken("你好"), calling()))).stop is Stop.WINDOW
 

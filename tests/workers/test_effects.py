@@ -17,7 +17,8 @@ from kernel.messages import Concurrency, Json, Message, ModelReply, Role, Stop, 
 from kernel.ports import Spending, Spent
 from kernel.prompts import SYSTEM
 from kernel.providers.scripted import Gate, Held, Scripted, call
-from kernel.session import Broken, Ending, GateState, ModelReplied, Returned, Session
+from kernel.session import Ending, GateState, Session
+from kernel.session_events import Broken, ModelReplied, Returned
 from kernel.stores.memory.state import Memory
 from kernel.stores.memory.stores import memory_stores
 from kernel.stores.stores import Stores

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kernel.clock import SystemClock
+from kernel.ports import Isolation
 from kernel.stores.redis.stores import open_stores
 from zclaw import doctor
 from zclaw.cli import main
@@ -119,3 +120,11 @@ def test_the_doctor_tells_which_role_a_wrong_setting_stops(
     assert main(["doctor"]) == 1
 
     assert "[!!] settings of bots: SLACK_BOT_TOKEN needs SLACK_APP_TOKEN" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("isolation", list(Isolation))
+def test_the_doctor_says_what_commands_could_read_and_asks_for_nothing(isolation: Isolation) -> None:
+    finding = doctor.isolation_finding(isolation)
+
+    assert finding.problem == ""
+    assert ("can read what it can read" in finding.about) == (isolation is Isolation.NONE)

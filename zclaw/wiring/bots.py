@@ -17,8 +17,7 @@ from kernel.clock import SystemClock
 from kernel.config import secret_values
 from kernel.logs import set_up
 from kernel.ports import Clock
-from kernel.settings import Access as AccessRule
-from kernel.settings import BotSettings, CommonSettings
+from kernel.settings import AccessRule, BotSettings, CommonSettings
 from kernel.stores.redis.stores import open_stores
 from kernel.stores.stores import Stores
 from zclaw.wiring.parts import beat, process_name, until_told

@@ -22,8 +22,7 @@ from kernel.persona import read_persona
 from kernel.ports import Clock, Provider
 from kernel.providers.choose import ModelSettings, provider_for
 from kernel.providers.transcripts import Transcribed
-from kernel.settings import Access as Openness
-from kernel.settings import Secret, ThinkingMode, WorkerSettings
+from kernel.settings import AccessRule, Secret, ThinkingMode, WorkerSettings
 from kernel.stores.redis.stores import open_stores
 from kernel.stores.wakeups import JOB, hint_client, hint_queue
 from kernel.usage import Allowance, price_of
@@ -114,7 +113,7 @@ def _rules(settings: WorkerSettings, provider: Provider | None, persona: str) ->
         persona=persona,
         most_past=settings.chat_history,
         limits=Limits(iterations=settings.model_max_iterations),
-        access=Access(settings.allow, settings.owners, settings.access is Openness.OPEN),
+        access=Access(settings.allow, settings.owners, settings.access is AccessRule.OPEN),
         allowance=_allowance(settings, provider),
     )
 

@@ -40,10 +40,19 @@ async def run(tool: Tool, text: str, within: ToolContext) -> ToolOutcome:
     return await bound.tool.run(bound.arguments, within)
 
 
-def test_both_run_in_order_and_never_ask() -> None:
+def test_both_run_in_order_and_ask_when_others_may_want_it() -> None:
     for tool in (remember(Kept()), forget(Kept())):
         assert tool.concurrency({"text": "x"}) is Concurrency.EXCLUSIVE
-        assert tool.approval({"text": "x"}) is Approval.NEVER
+        assert tool.approval({"text": "x"}) is Approval.WARY
+        assert tool.is_own
+
+
+async def test_signs_that_nobody_sees_are_not_kept() -> None:
+    outcome = await run(remember(Kept()), "对\u202e青\x00霉\u200b素\ud800过敏 \u2066 👩\u200d⚕️", await in_private())
+
+    assert outcome.changes.memories == (Remember(ANNS, "对青霉素过敏 👩\u200d⚕️"),)
+    with pytest.raises(BadArguments):
+        await run(remember(Kept()), "\u200b\u202e", await in_private())
 
 
 async def test_what_is_said_in_private_is_the_persons_and_they_are_told() -> None:

@@ -14,9 +14,9 @@ from kernel.builtin.shell import MAX_SHOWN_CHARS, TIME_LIMIT, shell
 from kernel.chat import ConversationId
 from kernel.children.guarded import GuardedChildren
 from kernel.children.sandbox import find_isolation
-from kernel.errors import BadArguments, ModelError
+from kernel.errors import BadArguments, CannotStart, ModelError
 from kernel.messages import Concurrency, ToolCall
-from kernel.ports import Children, Command, Exit, Finished, Isolation, Output, Taken
+from kernel.ports import ChildCommand, Children, Exit, Finished, Isolation, Output, Taken
 from kernel.settings import PlatformId
 from kernel.stores.memory.blobs import MemoryBlobs
 from kernel.stores.memory.state import Memory
@@ -130,7 +130,7 @@ async def test_output_and_code_come_back() -> None:
 
     assert outcome == ToolOutcome("exit code 2\nno such file")
     assert children.runs == [
-        Command(("/bin/sh", "-c", "ls x"), files={}, output_bytes=children.runs[0].output_bytes, is_merged=True)
+        ChildCommand(("/bin/sh", "-c", "ls x"), files={}, output_bytes=children.runs[0].output_bytes, is_merged=True)
     ]
 
 
@@ -169,6 +169,15 @@ async def test_a_command_that_is_broken_off_may_have_had_effects() -> None:
 
     assert outcome.is_error
     assert "may have had effects" in outcome.text
+
+
+async def test_a_machine_that_cannot_start_programs_has_run_nothing() -> None:
+    def refuse(_command: ChildCommand, _stdin: bytes) -> Finished:
+        raise CannotStart("/bin/sh cannot be started (Permission denied: /tmp/x)")
+
+    with pytest.raises(ModelError, match="Not run") as caught:
+        await run(TwinChildren(programs={"sh": refuse}), "x")
+    assert "/tmp/x" not in str(caught.value)
 
 
 async def test_files_that_do_not_fit_stay_as_they_are() -> None:

@@ -11,10 +11,9 @@ from kernel.builtin import web
 from kernel.builtin.pages import Page
 from kernel.builtin.web import MAX_PAGE_BYTES, MAX_PAGE_CHARS, web_fetch
 from kernel.chat import ConversationId
-from kernel.errors import BadArguments, ModelError
+from kernel.errors import AddressRefused, AnswerRefused, BadArguments, ModelError, NoAnswer
 from kernel.messages import Concurrency, ToolCall
 from kernel.net.client import GuardedHttp
-from kernel.ports import AddressRefused, AnswerRefused, NoAnswer
 from kernel.stores.memory.blobs import MemoryBlobs
 from kernel.stores.memory.state import Memory
 from kernel.tools import Approval, ToolContext, ToolOutcome, ToolRegistry, capped

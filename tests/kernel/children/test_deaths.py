@@ -15,7 +15,8 @@ import psutil
 import pytest
 
 from kernel.children.guarded import GuardedChildren
-from kernel.ports import ChildLost, Command, Isolation
+from kernel.errors import ChildLost
+from kernel.ports import ChildCommand, Isolation
 from tests.kernel.children.conftest import is_empty
 from tests.kernel.children.trees import Tree, skip_unbounded, trees
 from tests.twins.processes import living, until, word
@@ -90,7 +91,7 @@ async def test_nothing_outlives_a_stop(children: GuardedChildren, isolation: Iso
 async def test_what_a_command_leaves_running_ends_with_it(children: GuardedChildren) -> None:
     name = word()
 
-    done = await children.run(Command(("/bin/sh", "-c", '(sleep "$0" &); echo done', name)), within=HOUR)
+    done = await children.run(ChildCommand(("/bin/sh", "-c", '(sleep "$0" &); echo done', name)), within=HOUR)
 
     assert done.stdout.text == "done\n"
     assert living(name) == []
@@ -98,7 +99,7 @@ async def test_what_a_command_leaves_running_ends_with_it(children: GuardedChild
 
 async def test_a_killed_guard_fails_the_calls_in_flight_and_the_next_one_works(children: GuardedChildren) -> None:
     name = word()
-    running = asyncio.create_task(children.run(Command(("/bin/sleep", name)), within=HOUR))
+    running = asyncio.create_task(children.run(ChildCommand(("/bin/sleep", name)), within=HOUR))
     await until(lambda: living(name))
     guard = children.guard
     assert guard is not None
@@ -108,7 +109,7 @@ async def test_a_killed_guard_fails_the_calls_in_flight_and_the_next_one_works(c
     with pytest.raises(ChildLost):
         await running
     assert living(name) == []
-    done = await children.run(Command(("/bin/echo", "again")), within=HOUR)
+    done = await children.run(ChildCommand(("/bin/echo", "again")), within=HOUR)
     assert done.stdout.text == "again\n"
     assert children.guard != guard
 
@@ -118,8 +119,8 @@ async def test_a_killed_guard_takes_no_other_guards_children_with_it(
 ) -> None:
     other = GuardedChildren(isolation, inside=inside)
     mine, others = word(), word()
-    lost = asyncio.create_task(children.run(Command(("/bin/sleep", mine)), within=HOUR))
-    kept = asyncio.create_task(other.run(Command(("/bin/sleep", others)), within=HOUR))
+    lost = asyncio.create_task(children.run(ChildCommand(("/bin/sleep", mine)), within=HOUR))
+    kept = asyncio.create_task(other.run(ChildCommand(("/bin/sleep", others)), within=HOUR))
     await until(lambda: living(mine) and living(others))
     assert children.guard is not None
 
@@ -140,7 +141,7 @@ async def test_a_child_that_kills_its_keeper_does_not_get_away(inside: Path) -> 
     script = 'kill -KILL $PPID; (trap "" TERM; sleep "$0" &); sleep "$0"; :'
 
     with pytest.raises(ChildLost):
-        await children.run(Command(("/bin/sh", "-c", script, name)), within=HOUR)
+        await children.run(ChildCommand(("/bin/sh", "-c", script, name)), within=HOUR)
 
     assert living(name) == []
     await until(lambda: is_empty(inside))
@@ -151,7 +152,7 @@ async def test_a_child_that_stops_its_keeper_ends_all_the_same(inside: Path) -> 
     children = GuardedChildren(Isolation.NONE, inside=inside)
     name = word()
     running = asyncio.create_task(
-        children.run(Command(("/bin/sh", "-c", 'kill -STOP $PPID; sleep "$0"; :', name)), within=HOUR)
+        children.run(ChildCommand(("/bin/sh", "-c", 'kill -STOP $PPID; sleep "$0"; :', name)), within=HOUR)
     )
     await until(lambda: len(living(name)) >= 2)
 
@@ -167,7 +168,7 @@ async def test_a_child_that_stops_its_keeper_ends_all_the_same(inside: Path) -> 
 async def test_closing_ends_what_runs(isolation: Isolation, inside: Path) -> None:
     children = GuardedChildren(isolation, inside=inside)
     name = word()
-    running = asyncio.create_task(children.run(Command(("/bin/sleep", name)), within=HOUR))
+    running = asyncio.create_task(children.run(ChildCommand(("/bin/sleep", name)), within=HOUR))
     await until(lambda: living(name))
 
     await children.close()

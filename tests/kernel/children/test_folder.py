@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from kernel.children.folder import Folder, lay_out, make, take_back
-from kernel.ports import Harvest, Taken
+from kernel.ports import TakeBack, Taken
 
-ROOM = Harvest(10, 1000)
+ROOM = TakeBack(10, 1000)
 
 
 @pytest.fixture
@@ -19,8 +19,8 @@ def folder(tmp_path: Path) -> Folder:
     return make(tmp_path)
 
 
-def taken(folder: Folder, given: Mapping[str, bytes], harvest: Harvest = ROOM, owner: int | None = None) -> Taken:
-    return take_back(folder, given, frozenset(), harvest, os.geteuid() if owner is None else owner)
+def taken(folder: Folder, given: Mapping[str, bytes], bounds: TakeBack = ROOM, owner: int | None = None) -> Taken:
+    return take_back(folder, given, frozenset(), bounds, os.geteuid() if owner is None else owner)
 
 
 def test_only_we_can_enter_a_folder(folder: Folder) -> None:
@@ -41,7 +41,7 @@ def test_unchanged_files_are_no_change_however_little_room_there_is(folder: Fold
     given = {"a": b"1" * 500, "b/c": b"2"}
     lay_out(folder, given)
 
-    assert taken(folder, given, Harvest(0, 0)) == Taken()
+    assert taken(folder, given, TakeBack(0, 0)) == Taken()
 
 
 def test_what_no_disk_can_hold_stays_away_and_is_not_deleted(folder: Folder) -> None:

@@ -13,15 +13,16 @@ import psutil
 import pytest
 
 from kernel.children.guarded import GuardedChildren
-from kernel.ports import CannotStart, Command, Exit, Finished, Harvest, Isolation, Limits
+from kernel.errors import CannotStart
+from kernel.ports import ChildCommand, ChildLimits, Exit, Finished, Isolation, TakeBack
 from tests.kernel.children.conftest import is_empty
 from tests.twins.processes import living, until, word
 
 MINUTE = timedelta(minutes=1)
 
 
-def sh(script: str, *arguments: str, **more: object) -> Command:
-    return Command(("/bin/sh", "-c", script, *arguments), **more)  # type: ignore[arg-type]  # test shorthand
+def sh(script: str, *arguments: str, **more: object) -> ChildCommand:
+    return ChildCommand(("/bin/sh", "-c", script, *arguments), **more)  # type: ignore[arg-type]  # test shorthand
 
 
 async def run(children: GuardedChildren, script: str, *arguments: str, **more: object) -> Finished:
@@ -51,7 +52,7 @@ async def test_a_command_that_is_killed_names_its_signal(children: GuardedChildr
 
 
 async def test_arguments_are_no_shell_words(children: GuardedChildren) -> None:
-    done = await children.run(Command(("/bin/echo", "$HOME `id`; x", "é ⏎", "")), within=MINUTE)
+    done = await children.run(ChildCommand(("/bin/echo", "$HOME `id`; x", "é ⏎", "")), within=MINUTE)
 
     assert done.stdout.text == "$HOME `id`; x é ⏎ \n"
 
@@ -71,7 +72,7 @@ async def test_input_that_nobody_reads_is_no_error(children: GuardedChildren) ->
 @pytest.mark.parametrize("program", ["no-such-program", "/no/such/program", "/etc/passwd"])
 async def test_what_is_no_program_cannot_be_started(children: GuardedChildren, program: str) -> None:
     with pytest.raises(CannotStart, match=program):
-        await children.run(Command((program,)), within=MINUTE)
+        await children.run(ChildCommand((program,)), within=MINUTE)
 
     assert (await run(children, "echo on")).stdout.text == "on\n"
 
@@ -80,19 +81,19 @@ async def test_a_folder_that_is_not_there_cannot_be_worked_in(inside: Path) -> N
     children = GuardedChildren(Isolation.NONE, inside=inside)
 
     with pytest.raises(CannotStart, match="/no/such/folder"):
-        await children.run(Command(("/bin/true",), folder="/no/such/folder"), within=MINUTE)
+        await children.run(ChildCommand(("/bin/true",), folder="/no/such/folder"), within=MINUTE)
 
     await children.close()
 
 
 async def test_a_command_may_work_in_a_folder_of_the_operators(children: GuardedChildren) -> None:
-    done = await children.run(Command(("/bin/pwd",), folder="/usr"), within=MINUTE)
+    done = await children.run(ChildCommand(("/bin/pwd",), folder="/usr"), within=MINUTE)
 
     assert done.stdout.text == "/usr\n"
 
 
 async def test_the_environment_is_four_words_and_what_was_added(children: GuardedChildren) -> None:
-    command = Command(("/usr/bin/env",), environment={"MORE": "yes", "LANG": "de_DE.UTF-8"})
+    command = ChildCommand(("/usr/bin/env",), environment={"MORE": "yes", "LANG": "de_DE.UTF-8"})
 
     done = await children.run(command, within=MINUTE)
 
@@ -124,7 +125,7 @@ async def test_a_child_holds_no_open_file_but_its_three(children: GuardedChildre
 
 
 async def test_limits_hold(children: GuardedChildren) -> None:
-    limits = Limits(cpu=timedelta(seconds=7), file_bytes=1024 * 512, open_files=50)
+    limits = ChildLimits(cpu=timedelta(seconds=7), file_bytes=1024 * 512, open_files=50)
 
     done = await run(children, "ulimit -t; ulimit -f; ulimit -n; ulimit -c; umask", limits=limits)
 
@@ -132,14 +133,16 @@ async def test_limits_hold(children: GuardedChildren) -> None:
 
 
 async def test_a_file_that_grows_too_large_ends_its_writer(children: GuardedChildren) -> None:
-    done = await run(children, "head -c 2000000 /dev/zero >big; stat -c %s big", limits=Limits(file_bytes=1024 * 512))
+    done = await run(
+        children, "head -c 2000000 /dev/zero >big; stat -c %s big", limits=ChildLimits(file_bytes=1024 * 512)
+    )
 
     assert done.stdout.text.split() == [str(1024 * 512)]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts a process's memory")
 async def test_memory_is_bounded(children: GuardedChildren) -> None:
-    done = await run(children, "tail -c 400m /dev/zero", limits=Limits(memory_bytes=100 * 1024 * 1024))
+    done = await run(children, "tail -c 400m /dev/zero", limits=ChildLimits(memory_bytes=100 * 1024 * 1024))
 
     assert done.exit.code != 0
 
@@ -161,7 +164,7 @@ async def test_more_processes_than_allowed_are_not_to_be_had(children: GuardedCh
     name = word()
     script = 'i=0; while [ $i -lt 300 ]; do sleep "$0" & i=$((i+1)); done; echo all; wait'
 
-    done = await run(children, script, name, limits=Limits(processes=60))
+    done = await run(children, script, name, limits=ChildLimits(processes=60))
 
     assert "all" not in done.stdout.text
     assert living(name) == []
@@ -223,7 +226,7 @@ async def test_the_files_come_back_as_the_command_left_them(children: GuardedChi
     files = {"a.txt": "一".encode(), "b/c.txt": b"two", "keep": b"same", "深/层.txt": b"deep"}
     script = "rm a.txt; echo three >b/c.txt; mkdir -p n/m; echo new >n/m/x; cat 深/层.txt; touch keep"
 
-    done = await children.run(sh(script, files=files), within=MINUTE, harvest=Harvest(10, 10_000))
+    done = await children.run(sh(script, files=files), within=MINUTE, take_back=TakeBack(10, 10_000))
 
     assert done.stdout.text == "deep"
     assert done.taken.written == {"b/c.txt": b"three\n", "n/m/x": b"new\n"}
@@ -239,7 +242,7 @@ async def test_links_lead_nowhere(children: GuardedChildren, inside: Path) -> No
     )
     files = {"given": b"old", "folder/etc/passwd": b"old"}
 
-    done = await children.run(sh(script, files=files), within=MINUTE, harvest=Harvest(10, 10_000))
+    done = await children.run(sh(script, files=files), within=MINUTE, take_back=TakeBack(10, 10_000))
 
     (inside / "secret").unlink()
     assert done.taken.written == {"real/x": b"fine\n"}
@@ -250,7 +253,7 @@ async def test_links_lead_nowhere(children: GuardedChildren, inside: Path) -> No
 async def test_the_folder_itself_replaced_by_a_link_gives_nothing(children: GuardedChildren) -> None:
     script = "cd ..; rm -r files; ln -s /etc files"
 
-    done = await children.run(sh(script, files={"passwd": b"old"}), within=MINUTE, harvest=Harvest(500, 10**7))
+    done = await children.run(sh(script, files={"passwd": b"old"}), within=MINUTE, take_back=TakeBack(500, 10**7))
 
     assert (done.taken.written, done.taken.deleted) == ({}, ())
     assert done.taken.skipped == ("passwd",)

@@ -10,7 +10,8 @@ from datetime import timedelta
 import pytest
 
 from kernel.children.guarded import GuardedChildren
-from kernel.ports import CannotStart, Child, ChildLost, Children, Command, Exit
+from kernel.errors import CannotStart, ChildLost
+from kernel.ports import Child, ChildCommand, Children, Exit
 from tests.kernel.children.trees import Tree, skip_unbounded, trees
 from tests.twins.children import TwinChildren
 from tests.twins.processes import living, until, word
@@ -23,7 +24,7 @@ def either(request: pytest.FixtureRequest, children: GuardedChildren) -> Childre
 
 
 async def test_a_child_answers_line_by_line(either: Children) -> None:
-    child: Child = await either.start(Command(("/bin/cat",)))
+    child: Child = await either.start(ChildCommand(("/bin/cat",)))
 
     for line in (b"one", "二".encode(), b"", b"x" * 50_000):
         await child.send(line)
@@ -35,7 +36,7 @@ async def test_a_child_answers_line_by_line(either: Children) -> None:
 
 
 async def test_a_closed_child_reads_no_more(either: Children) -> None:
-    child = await either.start(Command(("/bin/cat",)))
+    child = await either.start(ChildCommand(("/bin/cat",)))
     await child.close()
     await child.close()
 
@@ -45,11 +46,13 @@ async def test_a_closed_child_reads_no_more(either: Children) -> None:
 
 async def test_what_is_no_program_cannot_be_started(either: Children) -> None:
     with pytest.raises(CannotStart):
-        await either.start(Command(("no-such-program",)))
+        await either.start(ChildCommand(("no-such-program",)))
 
 
 async def test_the_end_of_a_child_is_known(children: GuardedChildren) -> None:
-    child = await children.start(Command(("/bin/sh", "-c", "read line; echo bye; echo why >&2; printf rest; exit 4")))
+    child = await children.start(
+        ChildCommand(("/bin/sh", "-c", "read line; echo bye; echo why >&2; printf rest; exit 4"))
+    )
 
     await child.send(b"go")
 
@@ -60,7 +63,7 @@ async def test_the_end_of_a_child_is_known(children: GuardedChildren) -> None:
 
 
 async def test_a_line_without_end_is_no_line(children: GuardedChildren) -> None:
-    child = await children.start(Command(("/bin/cat", "/dev/zero"), output_bytes=100_000))
+    child = await children.start(ChildCommand(("/bin/cat", "/dev/zero"), output_bytes=100_000))
 
     with pytest.raises(ChildLost):
         await child.receive()
@@ -69,7 +72,7 @@ async def test_a_line_without_end_is_no_line(children: GuardedChildren) -> None:
 
 
 async def test_errors_without_end_are_read_away(children: GuardedChildren) -> None:
-    child = await children.start(Command(("/bin/sh", "-c", "yes | head -c 5000000 >&2; echo done")))
+    child = await children.start(ChildCommand(("/bin/sh", "-c", "yes | head -c 5000000 >&2; echo done")))
 
     assert await child.receive() == b"done"
     assert len(child.errors().head + child.errors().tail) <= 16 * 1024
@@ -78,7 +81,7 @@ async def test_errors_without_end_are_read_away(children: GuardedChildren) -> No
 
 async def test_a_child_that_does_not_care_is_ended_after_its_patience(children: GuardedChildren) -> None:
     name = word()
-    child = await children.start(Command(("/bin/sh", "-c", 'trap "" TERM; (sleep "$0" &); sleep "$0"; :', name)))
+    child = await children.start(ChildCommand(("/bin/sh", "-c", 'trap "" TERM; (sleep "$0" &); sleep "$0"; :', name)))
     await until(lambda: living(name))
 
     await child.close(timedelta(seconds=0.1))
@@ -101,7 +104,7 @@ async def test_nothing_outlives_a_child_that_is_closed(children: GuardedChildren
 
 async def test_a_killed_guard_is_the_end_of_its_children(children: GuardedChildren) -> None:
     name = word()
-    child = await children.start(Command(("/bin/sh", "-c", 'cat; sleep "$0"', name)))
+    child = await children.start(ChildCommand(("/bin/sh", "-c", 'cat; sleep "$0"', name)))
     await until(lambda: living(name))
     assert children.guard is not None
 
@@ -116,7 +119,7 @@ async def test_a_killed_guard_is_the_end_of_its_children(children: GuardedChildr
 
 async def test_a_start_that_is_cancelled_leaves_nothing(children: GuardedChildren) -> None:
     name = word()
-    starting = [asyncio.create_task(children.start(Command(("/bin/sleep", name)))) for _ in range(20)]
+    starting = [asyncio.create_task(children.start(ChildCommand(("/bin/sleep", name)))) for _ in range(20)]
     for number, each in enumerate(starting):
         asyncio.get_running_loop().call_later(0.001 * number, each.cancel)
 

@@ -10,7 +10,7 @@ import pytest
 from kernel.children.guarded import GuardedChildren
 from kernel.children.sandbox import find_isolation, sandbox_program, sandboxed
 from kernel.children.users import can_change_user
-from kernel.ports import Command, Isolation
+from kernel.ports import ChildCommand, Isolation
 
 
 def test_only_named_folders_can_be_written() -> None:
@@ -49,7 +49,7 @@ async def test_a_sandboxed_child_sees_its_own_folder_and_nobody_else(
     (inside / "store.sock").write_text("canary")
     script = f"ls -a {inside}; cat {inside}/store.sock; cat /proc/[0-9]*/cmdline; ls /home /root {Path.home()}"
 
-    done = await children.run(Command(("/bin/sh", "-c", script), is_merged=True), within=timedelta(minutes=1))
+    done = await children.run(ChildCommand(("/bin/sh", "-c", script), is_merged=True), within=timedelta(minutes=1))
 
     (inside / "store.sock").unlink()
     assert "canary" not in done.stdout.text

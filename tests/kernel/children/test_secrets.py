@@ -12,7 +12,7 @@ import pytest
 
 from kernel.children.guarded import GuardedChildren
 from kernel.children.users import can_change_user
-from kernel.ports import Command, Finished, Isolation
+from kernel.ports import ChildCommand, Finished, Isolation
 
 ROOT = Path(__file__).parents[3]
 CANARY = "canary-7f3a9c"
@@ -33,7 +33,7 @@ def is_there(path: str) -> bool:
 
 
 async def sh(children: GuardedChildren, script: str, **more: object) -> Finished:
-    command = Command(("/bin/sh", "-c", script), is_merged=True, **more)  # type: ignore[arg-type]  # test shorthand
+    command = ChildCommand(("/bin/sh", "-c", script), is_merged=True, **more)  # type: ignore[arg-type]  # test shorthand
     return await children.run(command, within=MINUTE)
 
 
@@ -70,7 +70,7 @@ async def test_what_one_child_is_given_another_cannot_read(children: GuardedChil
     """Not so without isolation: the card says it."""
     if isolation is Isolation.NONE:
         pytest.skip("says so on its card")
-    server = await children.start(Command(("/bin/cat",), environment={"SERVICE_TOKEN": CANARY}))
+    server = await children.start(ChildCommand(("/bin/cat",), environment={"SERVICE_TOKEN": CANARY}))
 
     done = await sh(children, "cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline; ls -l /proc/[0-9]*/fd")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from kernel.ports import Command, Isolation, Limits
+from kernel.ports import ChildCommand, ChildLimits, Isolation
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class Tree:
     size: int
     is_bomb: bool = False
 
-    def command(self, word: str) -> Command:
-        return Command(("/bin/sh", "-c", self.script, word), limits=Limits(processes=80))
+    def command(self, word: str) -> ChildCommand:
+        return ChildCommand(("/bin/sh", "-c", self.script, word), limits=ChildLimits(processes=80))
 
 
 _HAS_SETSID = shutil.which("setsid") is not None

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from kernel.errors import AnswerRefused
 from kernel.net.bodies import read_body
-from kernel.ports import AnswerRefused
 
 TEXT = bytes(range(256)) * 40
 

@@ -5,9 +5,9 @@ import ipaddress
 
 import pytest
 
-from kernel.errors import ModelError
+from kernel.errors import AddressRefused, AnswerRefused, ModelError, NoAnswer
 from kernel.net.client import GuardedHttp
-from kernel.ports import AddressRefused, AnswerRefused, HttpRequest, NoAnswer
+from kernel.ports import HttpRequest
 from tests.kernel.net.conftest import PUBLIC, SHORT, TLS
 from tests.twins.net import Names, Redial
 from tests.twins.web_server import WebServer, web_server

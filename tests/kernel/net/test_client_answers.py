@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from kernel.errors import RetryError
+from kernel.errors import NoAnswer, RetryError
 from kernel.net.client import GuardedHttp
-from kernel.ports import HttpRequest, NoAnswer
+from kernel.ports import HttpRequest
 from tests.twins.net import Names, Redial
 from tests.twins.web_server import WebServer, endless, raw
 

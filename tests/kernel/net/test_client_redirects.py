@@ -4,8 +4,9 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
+from kernel.errors import AddressRefused, AnswerRefused
 from kernel.net.client import GuardedHttp
-from kernel.ports import AddressRefused, AnswerRefused, HttpRequest
+from kernel.ports import HttpRequest
 from tests.kernel.net.conftest import PUBLIC, SHORT, TLS
 from tests.twins.net import Names, Redial
 from tests.twins.web_server import WebServer

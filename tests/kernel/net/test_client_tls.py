@@ -8,8 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from kernel.errors import AnswerRefused, NoAnswer
 from kernel.net.client import GuardedHttp
-from kernel.ports import AnswerRefused, HttpRequest, NoAnswer
+from kernel.ports import HttpRequest
 from tests.kernel.net.conftest import PUBLIC, SHORT, TLS
 from tests.twins.net import Names, Redial
 from tests.twins.web_server import web_server

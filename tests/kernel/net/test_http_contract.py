@@ -6,8 +6,9 @@ from typing import Protocol
 
 import pytest
 
+from kernel.errors import AddressRefused, AnswerRefused
 from kernel.net.client import GuardedHttp
-from kernel.ports import AddressRefused, AnswerRefused, Http, HttpRequest
+from kernel.ports import Http, HttpRequest
 from tests.twins.http import TwinHttp
 from tests.twins.web_server import WebServer
 

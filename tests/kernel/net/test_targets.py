@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernel.errors import AddressRefused
 from kernel.net.addresses import numeric
 from kernel.net.targets import MAX_URL_CHARS, canonical, read_target
-from kernel.ports import AddressRefused
 
 NOBODY: frozenset[tuple[str, int]] = frozenset()
 

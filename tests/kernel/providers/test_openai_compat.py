@@ -49,6 +49,26 @@ def calls_of(reply: ModelReply) -> list[tuple[str, str, str]]:
     return [(one.id, one.name, one.arguments) for one in reply.message.calls]
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        "unknown",
+        [1],
+        {"prompt_tokens": "12", "completion_tokens": None, "prompt_tokens_details": [1]},
+        {"prompt_tokens": -1_000_000, "completion_tokens": float("nan"), "prompt_cache_hit_tokens": True},
+    ],
+)
+async def test_a_service_that_tells_nonsense_of_its_tokens_is_heard_all_the_same(
+    service: ModelService, model: OpenAICompatible, told: object
+) -> None:
+    pieces = [each for each in chat_pieces({"content": "好"}) if not each.get("usage")]
+    service.answers(chat_stream([*pieces, {"choices": [], "usage": told}]))
+
+    reply = await model.reply(HELLO)
+
+    assert (reply.message.text, reply.usage) == ("好", Usage())
+
+
 async def test_a_text_reply_comes_whole_and_in_pieces(service: ModelService, model: OpenAICompatible) -> None:
     service.answers(GOOD)
     heard: list[str] = []

@@ -31,6 +31,7 @@ AFTER = datetime(2026, 1, 30, 12, 0, tzinfo=UTC)
         ("0 9 * * L5", Fields((0,), (9,), nth=((4, LAST),))),
         ("0 9 1W * *", Fields((0,), (9,), first_workday=True)),
         ("0 9 LW 3 *", Fields((0,), (9,), months=(3,), last_workday=True)),
+        ("0 9 L-2 * *", Fields((0,), (9,), from_end=2)),
     ],
 )
 def test_fields_are_read_with_monday_first(expression: str, fields: Fields) -> None:
@@ -39,7 +40,19 @@ def test_fields_are_read_with_monday_first(expression: str, fields: Fields) -> N
 
 @pytest.mark.parametrize(
     "expression",
-    ["0 9 15W * *", "0 9 W1 * *", "0 9 1W,15 * *", "0 9 * * LW", "0 9 * * 1,5#3", "0 9 1 * 5#3", "0 9 LW * 5#3"],
+    [
+        "0 9 L-0 * *",
+        "0 9 L-28 * *",
+        "0 9 L-2,5 * *",
+        "0 9 L-2 * 1",
+        "0 9 15W * *",
+        "0 9 W1 * *",
+        "0 9 1W,15 * *",
+        "0 9 * * LW",
+        "0 9 * * 1,5#3",
+        "0 9 1 * 5#3",
+        "0 9 LW * 5#3",
+    ],
 )
 def test_other_extras_of_croniter_are_refused(expression: str) -> None:
     with pytest.raises(BadSchedule):

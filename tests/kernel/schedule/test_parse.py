@@ -1,7 +1,9 @@
-"""What messages mean: the cases of the seven files one by one, and the claims that no single sentence shows.
+"""What messages mean: the cases of the nine files one by one, and the claims that no single sentence shows.
 
 cases.jsonl was written before the grammar was tuned, fresh.jsonl by a reader who had not seen it, fresh2.jsonl to
-fresh4.jsonl before they were tried on it; manage.jsonl and wide.jsonl in parts before each round of mending.
+fresh4.jsonl before they were tried on it; manage.jsonl and wide.jsonl in parts before each round of mending;
+wards_and_homes.jsonl, what hospital teams, offices and families write, by a reader who had not seen it either,
+and second_look.jsonl, other kinds by the same reader.
 One case a line: `fires` are the next times after `now`, at most five;
 `accept` holds other readings that also count; `ask_ok` says that asking back is right as well.
 """
@@ -34,8 +36,9 @@ STILL_MISSED = {
     "mng3-020": "Cantonese for 'stop that noise'",
     "mng3-033": "a question about an alarm: left to the model",
     "mng3-035": "all reminders, and no verb",
-    "mng3-060": "what have you got scheduled for me: may ask for the calendar",
     "mng3-065": "pause everything: may mean more than reminders",
+    "o-en-manage-007": "the reminder is named behind a colon: left to the model",
+    "o-en-once_date-008": "a year behind a holiday: asked back with a long body",
     "wide3-025": "会 is a filler as well as a meeting: no body",
     "wide2-046": "looks like the assistant's own words",
     "fresh3-mixed-mixed-001": "taken back in the middle; asked back with a long body",
@@ -43,7 +46,7 @@ STILL_MISSED = {
 """Cases that are not right yet, and what is missed; each is asked back or left to the model, but for the first."""
 CASES: list[dict[str, Any]] = [
     case
-    for name in ("cases", "fresh", "fresh2", "fresh3", "fresh4", "manage", "wide")
+    for name in ("cases", "fresh", "fresh2", "fresh3", "fresh4", "manage", "wide", "wards_and_homes", "second_look")
     for line in Path(__file__).with_name(f"{name}.jsonl").read_text(encoding="utf8").splitlines()
     if (case := json.loads(line))["id"] not in STILL_MISSED
 ]
@@ -138,7 +141,18 @@ def test_no_text_makes_it_raise(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["每月倒数第", "every now", "remind me the", "提醒我从", "提醒我看床", "🕘", "@", "9999999999999年后提醒我"]
+    "text",
+    [
+        "每月倒数第",
+        "every now",
+        "remind me the",
+        "提醒我从",
+        "提醒我看床",
+        "remind me in",
+        "🕘",
+        "@",
+        "9999999999999年后提醒我",
+    ],
 )
 def test_a_message_that_breaks_off_is_read_to_its_end(text: str) -> None:
     assert read(text).schedule is None
@@ -342,6 +356,17 @@ def test_a_lead_of_days_may_have_a_clock_time_of_its_own(text: str, when: str) -
         "飞机是后天下午3点20，中午12点提醒我出发",
         "每天上午每小时提醒我喝水",
         "每6个月1月5号上午9点提醒我体检",
+        "周五下午3点提醒我开会，下周",
+        "remind me on the 20th at 3pm to pay, next month",
+        "remind me on sports day at 9am to bring water",
+        "remind me on odd days at 9",
+        "每半小时提醒我看孩子，周末",
+        "remind me in 1:30 to go",
+        "remind me no later than 5pm to go",
+        "不晚于明天5点提醒我交表",
+        "8点吃药、9点量血压，都提醒我",
+        "remind me on Labour Day at 10am to grill",
+        "remind me on Pancake Tuesday at 9am to flip",
     ],
 )
 def test_half_of_what_was_said_is_never_taken_for_all(text: str) -> None:
@@ -380,3 +405,191 @@ def test_words_about_existing_reminders_are_told_apart() -> None:
 
 def test_a_bare_hour_in_the_afternoon_is_less_sure_than_a_full_time() -> None:
     assert CREATE_FROM <= read("4点提醒我交作业").confidence < read("下午4点提醒我交作业").confidence
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [
+        ("10分钟、20分钟后分别提醒我翻面", (10, 20)),
+        ("过10分钟和20分钟各提醒我一次", (10, 20)),
+        ("5、10、15分钟后提醒我看锅", (5, 10, 15)),
+        ("remind me in 10, 20 and 30 minutes to stir", (10, 20, 30)),
+        ("in 5 and in 90 minutes ping me to stir", (5, 90)),
+    ],
+)
+def test_lengths_in_a_list_share_the_word_that_says_from_when(text: str, minutes: tuple[int, ...]) -> None:
+    assert read(text).schedule == Once(tuple(NOW.astimezone(UTC) + timedelta(minutes=n) for n in minutes))
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [
+        ("every hour and a half remind me to stretch", 90),
+        ("every hour and 20 minutes remind me to stretch", 80),
+        ("ping me every minute and a half to stir", 1.5),
+        ("every day and a half remind me to water it", 36 * 60),
+    ],
+)
+def test_what_is_added_to_the_unit_belongs_to_the_step(text: str, minutes: float) -> None:
+    step = timedelta(minutes=minutes)
+
+    assert read(text).schedule == Every(step, NOW.astimezone(UTC) + step)
+
+
+@pytest.mark.parametrize("text", ["每周二下午4点提醒我去理疗，做满三次为止", "每周二下午4点叫我理疗，打完三次就停"])
+def test_a_count_that_closes_the_series_ends_it(text: str) -> None:
+    found = read(text)
+
+    assert isinstance(found.schedule, Cron)
+    assert found.schedule.count == 3
+    assert found.body in ("去理疗", "理疗")
+
+
+def test_a_title_ends_no_sentence() -> None:
+    found = read("remind Dr. Patel on Thursday at 13:20 to sign the letters")
+
+    assert next_times(found) == ["04-23 13:20"]
+    assert found.body == "Dr. Patel sign the letters"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my train leaves at 17:20 today, warn me 25 minutes before",
+        "remind me at 5pm to get info from HR",
+        "remind me at 17:00 to debug the error page",
+    ],
+)
+def test_a_word_that_names_a_level_of_a_log_makes_no_log_line(text: str) -> None:
+    assert read(text).schedule is not None
+    assert not read("2026-04-22 09:00:00 INFO remind me at 9 to sync").is_request
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "恢复喝水提醒",
+        "继续之前暂停的提醒",
+        "打开昨天关掉的闹钟",
+        "取消静音，恢复提醒",
+        "un-mute the standup reminder",
+        "cancel the pause on my water reminder",
+        "resume the water reminder",
+    ],
+)
+def test_what_is_to_go_on_again_is_neither_cancelled_nor_paused(text: str) -> None:
+    found = read(text)
+
+    assert (found.manage, found.is_request) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "manage"),
+    [
+        ("暂停喝水提醒，下周一恢复", Manage.PAUSE),
+        ("把暂停的提醒都删了", Manage.CANCEL),
+        ("打开提醒列表", Manage.LIST),
+        ("帮我撤掉周五组会那条", Manage.CANCEL),
+        ("明早8点那个先停一下", Manage.PAUSE),
+        ("把周五那条短信删了", None),
+        ("把明天那个会取消", None),
+        ("I won't need the alarm tomorrow", Manage.PAUSE),
+        ("are there any reminders for Friday?", Manage.LIST),
+    ],
+)
+def test_a_reminder_may_be_named_by_little_more_than_its_time(text: str, manage: Manage | None) -> None:
+    assert read(text).manage is manage
+
+
+@pytest.mark.parametrize(
+    ("text", "when"),
+    [
+        ("remind me on Memorial Day at 9am to call", "05-25 09:00"),
+        ("on St. Patrick's Day at 5pm remind me to call", "03-17 17:00"),
+        ("Easter Monday at 10am remind me to call", "03-29 10:00"),
+        ("remind me at 6ish tonight to call", "04-22 18:00"),
+        ("remind me tomorrow at 9am PT to call", "04-23 00:00"),
+    ],
+)
+def test_days_and_hours_as_english_names_them(text: str, when: str) -> None:
+    found = read(text)
+
+    assert (next_times(found), found.body) == ([when], "call")
+
+
+def test_two_letters_behind_an_hour_may_be_the_patient() -> None:
+    found = read("remind me at 9am pt rounds")
+
+    assert (found.zone, found.body) == (SHANGHAI, "pt rounds")
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("every Tuesday until 19 May at 5pm remind me to practise", "2"),
+        ("每周二到5月19号下午5点提醒我练琴", "2"),
+        ("every day until 19 May at 5pm remind me to practise", "*"),
+    ],
+)
+def test_the_hour_behind_the_last_day_of_a_series_is_that_of_every_day(text: str, days: str) -> None:
+    end = datetime.fromisoformat("2026-05-19T23:59:59+08:00").astimezone(UTC)
+
+    assert read(text).schedule == Cron((f"0 17 * * {days}",), end=end)
+
+
+def test_the_full_hour_and_the_half_are_one_rule() -> None:
+    assert read("每个整点和半点提醒我测血氧").schedule == Cron(("0,30 * * * *",))
+    assert read("每个半点提醒我测血氧").schedule == Cron(("30 * * * *",))
+
+
+@pytest.mark.parametrize(
+    ("text", "expressions"),
+    [
+        ("每月第二个和第四个周六上午9点提醒我打扫", {"0 9 * * 6#2", "0 9 * * 6#4"}),
+        ("每月第一、三个周五上午9点提醒我打扫", {"0 9 * * 5#1", "0 9 * * 5#3"}),
+        ("every first and last Monday at 9am remind me to tidy up", {"0 9 * * 1#1", "0 9 * * L1"}),
+        ("wake me at 6:45 on weekdays and 8 on weekends", {"45 6 * * 1-5", "0 8 * * 0,6"}),
+    ],
+)
+def test_what_stands_at_the_end_of_a_list_holds_for_all_of_it(text: str, expressions: set[str]) -> None:
+    found = read(text).schedule
+
+    assert isinstance(found, Cron)
+    assert set(found.expressions) == expressions
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "工作日每隔2小时提醒我喝水，9点到17点",
+        "每两小时提醒我喝水，早上9点到下午5点",
+        "remind me every 2 hours to drink on weekdays, from 9am to 5pm",
+    ],
+)
+def test_a_window_may_close_the_message(text: str) -> None:
+    found = read(text)
+
+    assert next_times(found, 4) == ["04-22 11:00", "04-22 13:00", "04-22 15:00", "04-22 17:00"]
+    assert found.body in ("喝水", "drink")
+
+
+@pytest.mark.parametrize("text", ["remind me at eight oh five tomorrow", "remind me tomorrow at 8 05"])
+def test_minutes_below_ten_are_no_part_of_the_task(text: str) -> None:
+    found = read(text)
+
+    assert (next_times(found), found.body) == (["04-23 08:05"], "")
+
+
+def test_this_year_ends_with_december() -> None:
+    found = read("今年每月最后一天下午5点提醒我关账").schedule
+
+    assert isinstance(found, Cron)
+    assert found.end == datetime.fromisoformat("2026-12-31T23:59:59+08:00").astimezone(UTC)
+
+
+def test_next_year_begins_with_january() -> None:
+    assert next_times(read("明年每月1号上午9点提醒我交租"), 2) == ["01-01 09:00", "02-01 09:00"]
+
+
+def test_a_polite_question_may_go_through_what_is_possible() -> None:
+    assert next_times(read("would it be possible to remind me at 8 tomorrow?")) == ["04-23 08:00"]

@@ -36,6 +36,8 @@ READINGS: list[tuple[Schedule, str, str]] = [
     (cron("0 9 15 * *"), "每月15号 09:00", "on the 15th of every month at 09:00"),
     (cron("0 9 1,15 * *"), "每月1号、15号 09:00", "on the 1st and the 15th of every month at 09:00"),
     (cron("0 18 L * *"), "每月最后一天 18:00", "on the last day of every month at 18:00"),
+    (cron("0 18 L-2 * *"), "每月倒数第3天 18:00", "on the 3rd to last day of every month at 18:00"),
+    (cron("0 18 L-1 2 *"), "每年2月倒数第2天 18:00", "every year on the 2nd to last day of February at 18:00"),
     (cron("0 9 1W * *"), "每月第一个工作日 09:00", "on the first workday of every month at 09:00"),
     (cron("0 18 LW * *"), "每月最后一个工作日 18:00", "on the last workday of every month at 18:00"),
     (cron("0 9 * * 5#3"), "每月第三个周五 09:00", "on the third Friday of every month at 09:00"),

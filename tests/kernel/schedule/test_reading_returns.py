@@ -35,6 +35,7 @@ DAYS_ZH = (
         "每月31号",
     ),
     *("每月最后一天", "每月第一个工作日", "每月最后一个工作日", "每月第三个周五", "每月最后一个周日", "每季度第一天"),
+    *("每月倒数第三天", "这个月倒数第二天", "每季度头一个月的5号", "每季度第二个月的最后一天"),
     *("每季度最后一天", "每年4月4号", "每年2月29号", "每年国庆节"),
     *("除周日外每天", "每隔一天", "每3天", "每两周的周五", "隔周周一", "明天", "3月18号", "下周三", "5月1号"),
 )
@@ -57,6 +58,7 @@ TIMES_ZH = ("09:00", "早上6点半", "8点和20点", "中午12点", "9点、13�
 DAYS_EN = (
     *("every day", "every weekday", "every weekend", "every Wednesday", "every Monday, Wednesday and Friday"),
     *("on the 15th of every month", "on the last day of every month", "on the third Friday of every month"),
+    *("on the second to last day of every month", "every hour and a half", "on weekends"),
     *("on the last Sunday of every month", "every year on April 4", "every 3 days", "every other Friday"),
     *("every day except Sunday", "tomorrow", "on March 18", "on the first workday of every month"),
     *("on the first day of every quarter", "every other day"),
@@ -155,8 +157,24 @@ def test_every_kind_of_schedule_comes_back_from_its_reading(schedule: Schedule) 
 
 _DAYS: tuple[tuple[str, Calendar | None], ...] = (
     *(("* * *", None), ("* * 1-5", None), ("* * 0,6", None), ("* * 3", None), ("* * 1,3,5", None), ("15 * *", None)),
-    *(("1,15 * *", None), ("31 * *", None), ("L * *", None), ("1W * *", None), ("LW * *", None), ("* * 5#3", None)),
-    *(("* * L0", None), ("4 4 *", None), ("29 2 *", None), ("1 1,4,7,10 *", None), ("L 3,6,9,12 *", None)),
+    *(
+        ("1,15 * *", None),
+        ("31 * *", None),
+        ("L * *", None),
+        ("L-1 * *", None),
+        ("1W * *", None),
+        ("LW * *", None),
+        ("* * 5#3", None),
+    ),
+    *(
+        ("* * L0", None),
+        ("4 4 *", None),
+        ("5 1,4,7,10 *", None),
+        ("L-9 3 *", None),
+        ("29 2 *", None),
+        ("1 1,4,7,10 *", None),
+        ("L 3,6,9,12 *", None),
+    ),
     *(("* 5 0#2", None), ("* * *", Calendar.STATUTORY_WORKDAYS), ("* * *", Calendar.STATUTORY_HOLIDAYS)),
     *(("1W * *", Calendar.STATUTORY_WORKDAYS), ("15 8 *", Calendar.LUNAR), ("L 12 *", Calendar.LUNAR)),
     *(("1,15 * *", Calendar.LUNAR), ("18-24 12 *", Calendar.SOLAR_TERMS), ("3-9 4 *", Calendar.SOLAR_TERMS)),

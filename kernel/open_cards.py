@@ -1,0 +1,26 @@
+"""Cards that wait for a person, to decide (`kernel.approvals`) or to answer (`kernel.questions`)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from kernel.changes import Changes
+from kernel.chat import PromptClosed
+from kernel.ports import Alarm, PromptRecord
+from kernel.session import GateState, Session
+
+WAITS = timedelta(hours=72)
+"""How long a card waits for a person."""
+
+
+def open_cards(session: Session) -> frozenset[str]:
+    """The tokens of the cards that are open in the session."""
+    return frozenset(
+        gate.token for turn in session.turns for gate in turn.gates if gate.state is GateState.ASKED and gate.token
+    )
+
+
+def ended(record: PromptRecord, text: str) -> Changes:
+    """The card's end: `text` stands in its place, without buttons, and nothing waits for it any more."""
+    end = PromptClosed(record.conversation, record.token, text)
+    return Changes(outbound=(end,), alarms=(Alarm(record.token, None),))
