@@ -583,3 +583,17 @@ def test_a_sub_task_that_closes_without_a_word_is_an_answer_and_the_turn_goes_on
 
     assert turn_of(closed).ending is None
     assert texts_of(turn_of(closed).top.messages[-1]) == ["(no words)"]
+
+
+@pytest.mark.parametrize("order", [("look", "peek", "write"), ("look", "write", "peek"), ("write", "peek", "look")])
+def test_looks_side_by_side_take_as_long_as_the_last_of_them_and_all_else_its_own_time(order: tuple[str, ...]) -> None:
+    gates = (gate("look", concurrency=READ_ONLY), gate("peek", concurrency=READ_ONLY), gate("write"))
+    session = after(Claimed("t1", "write", 1), session=open_with(*gates))
+    took = {"look": 5, "peek": 9, "write": 7}
+
+    for name in order:
+        claim = 1 if name == "write" else 0
+        session = after(Returned("t1", name, claim, result(name), took_ms=took[name]), session=session)
+
+    last_look = [name for name in order if name != "write"][-1]
+    assert turn_of(session).worked_ms == took[last_look] + took["write"]
