@@ -85,6 +85,8 @@ def wall_time(clock: Clock, *, inherited: bool = False) -> WallTime | None:
         case "afternoon" | "dusk":
             if hour == 0:
                 return _at(clock, 12)
+            if 10 <= hour < 12:
+                return None
             return _at(clock, hour if hour == 12 else hour + 12)
         case "evening" | "night":
             if hour % 12 <= _NIGHT[period]:

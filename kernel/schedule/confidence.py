@@ -12,7 +12,7 @@ from typing import NamedTuple
 from kernel.schedule.asks import Ask
 from kernel.schedule.phrases import Found, Vague
 from kernel.schedule.plan import Plan
-from kernel.schedule.tokens import Kind, Token
+from kernel.schedule.tokens import Kind, Token, words
 from kernel.schedule.values import Once, Schedule
 from kernel.schedule.words_en import WORDS
 
@@ -38,9 +38,7 @@ class Seen(NamedTuple):
 BASE = 0.99
 """Nothing speaks against it."""
 
-_TAKEN_BACK_ZH = (
-    *("算了", "不对", "说错", "打错", "等等", "或许", "也许", "哦不", "噢不", "啊不", "还是算", "改成", "应该是"),
-)
+_TAKEN_BACK_ZH = tuple(words("算了 不对 说错 打错 等等 或许 也许 哦不 噢不 啊不 还是算 改成 应该是"))
 _TAKEN_BACK_EN = ("actually", "wait", "scratch that", "no,", "nvm", "never mind", "or maybe", "make that", "i mean")
 """Words that take back what stands before them, where they open a clause."""
 _BREAKS = frozenset(" ,.;:!?、。…\n-")

@@ -196,13 +196,11 @@ def _closed(tokens: list[Token], j: int) -> int:
 
 
 def _bare_window(tokens: list[Token], i: int) -> Read:
-    """9-18点, 9到18点: the first number borrows the 点 of the second."""
-    if (
-        tokens[i].kind is K.NUM
-        and is_range(tokens, i + 1)
-        and at(tokens, i + 2).kind is K.NUM
-        and at(tokens, i + 3).word == "点"
-    ):
+    """9-18点, 9到18点, 2-4pm: the first number borrows the 点 or the half of the day of the second."""
+    marked = at(tokens, i + 3).word == "点" or (
+        at(tokens, i + 1).word == "-" and at(tokens, i + 3).word in ("am", "pm")
+    )
+    if tokens[i].kind is K.NUM and is_range(tokens, i + 1) and at(tokens, i + 2).kind is K.NUM and marked:
         last = clock(tokens, i + 2)
         if last and isinstance(last[0], Clock) and tokens[i].n <= 24 and tokens[i].word not in ("word", "a"):
             return Window(Clock(int(tokens[i].n)), last[0]), last[1]

@@ -1,4 +1,4 @@
-"""Recognises words that manage existing reminders: cancel, list or pause them; moving one is left to the model."""
+"""Recognises words that manage existing reminders: cancel, list or pause; to move or revive one is for the model."""
 
 from __future__ import annotations
 

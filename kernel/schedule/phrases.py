@@ -167,7 +167,7 @@ class Hourly:
     """At one minute of every hour, or at two."""
 
     minute: int = 0
-    second: int | None = None
+    also: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

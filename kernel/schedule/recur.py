@@ -121,7 +121,7 @@ def _grid(interval: Cycle | None, plan: Plan, moment: Moment) -> Schedule:
         raise NotYet(Doubt.AMBIGUOUS)
     _refuse_part(plan)
     if plan.hourly:
-        minutes = [m for m in (plan.hourly.minute, plan.hourly.second) if m is not None]
+        minutes = [m for m in (plan.hourly.minute, plan.hourly.also) if m is not None]
         walls = [WallTime(time(hour, minute)) for hour in range(24) for minute in minutes]
         if plan.windows:
             first, last = plan.windows[0]

@@ -178,8 +178,14 @@ def _dated(days: list[DayPhrase], plan: Plan, moment: Moment) -> list[datetime]:
     found: list[datetime] = []
     for phrase in days:
         for day in dates_of(phrase, moment, plan.times[0]):
+            if not isinstance(phrase, Weekdays) and any(_is_other_weekday(d, day) for d in plan.days):
+                raise NotYet(Doubt.AMBIGUOUS)  # Thursday, 22 April is a Wednesday
             found.extend(moment.instant(day, wall) for wall in plan.times)
     return found
+
+
+def _is_other_weekday(phrase: DayPhrase, day: date) -> bool:
+    return isinstance(phrase, Weekdays) and day.weekday() not in phrase.days
 
 
 def _narrowed(days: list[DayPhrase]) -> list[DayPhrase]:

@@ -22,6 +22,7 @@ _PUNCT = frozenset(",.;:!?。、;()[]{}<>|*/\\+=%^&$…·-~_—–'’‘→•#
 _WORKING = frozenset(words("working business work week"))
 """Before "day" they make one word of it."""
 _TITLES = frozenset(words("dr mr mrs ms prof st"))
+_HEDGED = frozenset({Kind.NUM, Kind.POINT, Kind.CLOCK})
 _WITH_DIGIT = tuple(sorted((w for w in WORDS if w[0] == "2"), key=len, reverse=True))
 """2moro, 2nite."""
 
@@ -117,6 +118,9 @@ class _Scanner:
             self.i = j
             return
         known = WORDS.get(word) or near(word)
+        if word == "ish" and self._is_hedged():
+            self.i = j
+            return
         if word in ("day", "days") and self.out and self.out[-1].word in _WORKING and self.out[-1].end + 1 == start:
             self.out[-1] = Token(Kind.WORKDAY, self.out[-1].start, j, 0, "workday")
         elif known:
@@ -124,6 +128,12 @@ class _Scanner:
         else:
             self.out.append(Token(Kind.WORD, start, j, 0, word))
         self.i = j
+
+    def _is_hedged(self) -> bool:
+        """9-ish, 7pm-ish, 7:30ish: a time stands there that needs no further mark."""
+        if len(self.out) > 1 and self.out[-1].word == "-" and self.out[-2].kind in _HEDGED:
+            self.out.pop()
+        return bool(self.out) and self.out[-1].kind in (Kind.POINT, Kind.CLOCK)
 
     def _link(self, start: int, j: int) -> None:
         """An address is one word, whatever numbers it holds."""

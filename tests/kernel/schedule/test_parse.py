@@ -1,9 +1,9 @@
-"""What messages mean: the cases of the nine files one by one, and the claims that no single sentence shows.
+"""What messages mean: the cases of the ten files one by one, and the claims that no single sentence shows.
 
 cases.jsonl was written before the grammar was tuned, fresh.jsonl by a reader who had not seen it, fresh2.jsonl to
 fresh4.jsonl before they were tried on it; manage.jsonl and wide.jsonl in parts before each round of mending;
 wards_and_homes.jsonl, what hospital teams, offices and families write, by a reader who had not seen it either,
-and second_look.jsonl, other kinds by the same reader.
+and second_look.jsonl (other kinds) and plain_days.jsonl (ordinary ones) by the same reader.
 One case a line: `fires` are the next times after `now`, at most five;
 `accept` holds other readings that also count; `ask_ok` says that asking back is right as well.
 """
@@ -46,7 +46,18 @@ STILL_MISSED = {
 """Cases that are not right yet, and what is missed; each is asked back or left to the model, but for the first."""
 CASES: list[dict[str, Any]] = [
     case
-    for name in ("cases", "fresh", "fresh2", "fresh3", "fresh4", "manage", "wide", "wards_and_homes", "second_look")
+    for name in (
+        "cases",
+        "fresh",
+        "fresh2",
+        "fresh3",
+        "fresh4",
+        "manage",
+        "wide",
+        "wards_and_homes",
+        "second_look",
+        "plain_days",
+    )
     for line in Path(__file__).with_name(f"{name}.jsonl").read_text(encoding="utf8").splitlines()
     if (case := json.loads(line))["id"] not in STILL_MISSED
 ]
@@ -360,6 +371,9 @@ def test_a_lead_of_days_may_have_a_clock_time_of_its_own(text: str, when: str) -
         "remind me on the 20th at 3pm to pay, next month",
         "remind me on sports day at 9am to bring water",
         "remind me on odd days at 9",
+        "remind me Thu 22 April at 2pm to call",
+        "周五4月22号下午2点提醒我打电话",
+        "remind me this afternoon at 11 to call",
         "每半小时提醒我看孩子，周末",
         "remind me in 1:30 to go",
         "remind me no later than 5pm to go",
@@ -508,6 +522,10 @@ def test_a_reminder_may_be_named_by_little_more_than_its_time(text: str, manage:
         ("on St. Patrick's Day at 5pm remind me to call", "03-17 17:00"),
         ("Easter Monday at 10am remind me to call", "03-29 10:00"),
         ("remind me at 6ish tonight to call", "04-22 18:00"),
+        ("remind me tomorrow at 9-ish to call", "04-23 09:00"),
+        ("remind me tomorrow 7pm-ish to call", "04-23 19:00"),
+        ("call tomorrow 2-4pm, remind me 10 minutes before", "04-23 13:50"),
+        ("remind me on Thu 23 April at 2pm to call", "04-23 14:00"),
         ("remind me tomorrow at 9am PT to call", "04-23 00:00"),
     ],
 )
