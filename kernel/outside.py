@@ -1,7 +1,7 @@
 """Whether a turn has read what others wrote: a page, a file, a quoted message, a picture.
 
 Such words are data, and a model may take them for orders all the same. What follows from them in the same turn and
-would last (a reminder) waits for a person (`Approval.WARY`).
+would last (a reminder, a note) waits for a person (`Approval.WARY`).
 """
 
 from __future__ import annotations

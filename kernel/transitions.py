@@ -169,7 +169,7 @@ def _supersede(turn: Turn, event: Spoken) -> Turn:
 
 def _with_behind(turn: Turn, parts: tuple[Part, ...]) -> Turn:
     opened = turn.top.open
-    if opened is None or not parts:
+    if opened is None:
         return turn
     return _with_top(turn, replace(turn.top, open=replace(opened, behind=(*opened.behind, *parts))))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 
 from kernel.errors import ModelError
@@ -9,6 +10,8 @@ from kernel.ports import Blobs
 
 MAX_FILES = 200
 MAX_PATH_CHARS = 200
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Controls, marks of direction, half characters, line ends: a name must be what it looks like. A joined emoji is."""
 
 
 class Workspace:
@@ -58,7 +61,7 @@ def _clean(path: str) -> str:
         or path.startswith("/")
         or ".." in segments
         or "\\" in path
-        or any(ord(sign) < 32 or 0xD800 <= ord(sign) <= 0xDFFF for sign in path)
+        or any(unicodedata.category(sign) in _UNSEEN and sign != "\u200d" for sign in path)
         or len(path) > MAX_PATH_CHARS
     )
     if is_bad:

@@ -18,7 +18,7 @@ from kernel.messages import Concurrency, Message, ToolResult
 from kernel.patience import patiently
 from kernel.ports import Blobs, Clock, Spending, Spent
 from kernel.resolving import resolved
-from kernel.session import Ending, Gate, Turn
+from kernel.session import Ending, Gate, Mode, Turn
 from kernel.session_events import Broken, Returned, SessionEvent
 from kernel.tools import BoundCall, Run, ToolContext, ToolOutcome, ToolRegistry, capped
 from kernel.usage import day_of, spent
@@ -82,7 +82,9 @@ class Effects:
         event = replace(await patiently(self._clock, looked_up), took_ms=self._ms_since(began))
         by = reply.by or self._asker.provider.name
         log.info("model answered", provider=by, calls=len(event.gates), tokens=reply.usage.output)
-        asked = cards(event, place.conversation, self.registry, place.language, self._clock.now())
+        # Calls of a reply that was to be the last words never wait for anybody.
+        waiting = event if turn.top.mode is not Mode.CLOSE else replace(event, gates=())
+        asked = cards(waiting, place.conversation, self.registry, place.language, self._clock.now())
         used = spent(by, reply.usage)
         event = replace(event, tokens=used.tokens, micro_dollars=used.micro_dollars)
         return Done(effect, event, asked + self._spending(used, turn, place))

@@ -53,6 +53,7 @@ EQUIVALENT: dict[str, str] = {
     "kernel.gates next_gate: without is_live": "an ended turn has no call that waits to start",
     "kernel.transitions _close_if_answered: frames == turn.frames is False": "an equal copy",
     "kernel.transitions _closed: without filter result is not None": "all are there; for the types",
+    "kernel.transitions _with_behind: if opened is None: never": "a question is open; for the types",
     "kernel.transitions _map_top_gates: if opened is None: never": "callers have an open message; for the types",
     "kernel.loop _with_distinct_calls: call_id == part.id is False": "an equal copy",
     "lua/due never: not next(is_due)": "it only saves a look",

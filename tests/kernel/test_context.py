@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kernel.context import harvest, known_before, request_messages
+from kernel.context import SHORT_CHARS, harvest, known_before, request_messages, with_short_results, without_thinking
 from kernel.messages import Image, Message, Opaque, Role, Text, ToolCall, ToolResult
 from kernel.session import Ending, Frame, GateState, Session, Turn
 from kernel.session_events import Broken, Claimed, Opened
@@ -249,3 +249,48 @@ def test_a_past_with_a_small_limit_never_loses_more_than_half_of_it() -> None:
         shown = request_messages(turn(base, user("now")), past, most=30)
 
         assert min(base, 15) < len(shown) <= 31
+
+
+# --- what is too long to be read -----------------------------------------------------------------------------------
+
+LONG, FITTING = "x" * (SHORT_CHARS + 1), "x" * SHORT_CHARS
+
+
+def exchange(arguments: str, found: str) -> tuple[Message, Message]:
+    return (
+        Message(Role.ASSISTANT, (ToolCall("c1", "look", arguments),)),
+        Message(Role.USER, (ToolResult("c1", found), Text(LONG))),
+    )
+
+
+def test_results_and_arguments_are_shortened_and_words_are_not() -> None:
+    called_, answered_ = with_short_results(exchange(LONG, LONG))
+
+    assert called_.calls[0].arguments == "{}"
+    result, words = answered_.parts
+    assert isinstance(result, ToolResult)
+    assert result.text == f"{FITTING}\n[… 1 characters left out …]"
+    assert words == Text(LONG)
+
+
+def test_what_just_fits_is_left_as_it_is() -> None:
+    assert with_short_results(exchange(FITTING, FITTING)) == exchange(FITTING, FITTING)
+
+
+def test_a_message_that_held_nothing_but_thinking_goes_with_it() -> None:
+    messages = (user("1"), Message(Role.ASSISTANT, (THOUGHT,)), bot("2", thinks=True))
+
+    assert without_thinking(messages) == (user("1"), bot("2"))
+
+
+def test_a_turn_that_was_more_than_the_model_reads_leaves_only_beginnings_and_no_thinking_before_it() -> None:
+    shown = Message(Role.USER, (Text(LONG), Image("b", "image/png")))
+    messages = (shown, bot("一", thinks=True), Message(Role.USER, (Image("b", "image/png"),)))
+    unread = Turn("t1", ANN, (Frame(messages, prefix="p"),), base=4, ending=Ending.WINDOW)
+    session = replace(EMPTY, turns=(unread,), history_length=4, thinking_from=1, prefix="p")
+
+    reaped = harvest(session)
+
+    assert [message.text for message in reaped.history] == [f"{FITTING}\n[… 1 characters left out …]", "一"]
+    assert all(isinstance(part, Text) for message in reaped.history for part in message.parts)
+    assert reaped.session.thinking_from == reaped.session.history_length == 6

@@ -364,3 +364,16 @@ def test_a_result_without_its_call_is_nothing_that_could_go_round() -> None:
     strays = tuple(Message(Role.USER, (result("gone"),)) for _ in range(3))
 
     assert not is_circling(Frame(strays))
+
+
+def test_what_the_model_had_said_when_it_was_stopped_stays_and_of_a_sub_task_nothing() -> None:
+    asked = after(spoken("x"), calling())
+    opened = after(called(gate("task")), Opened("t1", "task", GO), calling(2), session=asked)
+
+    stopped = turn_of(after(Broken("t1", Ending.STOPPED, said="到一半"), session=asked))
+    silent = turn_of(after(Broken("t1", Ending.STOPPED), session=asked))
+    inner = turn_of(after(Broken("t1", Ending.STOPPED, said="inner"), session=opened))
+
+    assert [texts_of(message) for message in stopped.top.messages] == [["x"], ["到一半"]]
+    assert [texts_of(message) for message in silent.top.messages] == [["x"]]
+    assert all("inner" not in texts_of(message) for frame in inner.frames for message in frame.messages)

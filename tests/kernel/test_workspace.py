@@ -63,6 +63,7 @@ async def test_every_spelling_of_a_path_is_one_file(spelling: str) -> None:
     [
         *("../../etc/passwd", "a/../../b", "a/..", "/etc/passwd", "", ".", "/", "..\\x", "C:\\x"),
         *("名字\x00.txt", "a\nb", "a\x1bb", "\ud800", "x" * 201),
+        *("会议纪要\u202egpj.exe", "a\u2028b", "a\x85b", "a\u200bb"),
     ],
 )
 async def test_a_path_that_leads_out_or_is_none_is_refused_for_reading_writing_and_deleting(path: str) -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from kernel.builtin.clarify import ask_clarification
 from kernel.errors import ProviderFailed
-from kernel.messages import Concurrency, Message, ModelReply, ModelRequest, Role, Stop, ToolResult
+from kernel.messages import Concurrency, Message, ModelReply, ModelRequest, Role, Stop, Text, ToolResult
 from kernel.providers.scripted import Answer, Gate, Held, call
 from kernel.tools import Approval
 from tests.twins.tools import Deeds, opener
@@ -119,3 +119,16 @@ async def test_what_was_received_of_an_answer_stays_when_it_is_stopped_and_the_m
         await here.platform.sees("第二台在十点")
         assert [message.text for message in here.model.requests[-1].messages][1] == "今天有三台手术，第一台"
         assert len(here.platform.shown) == 2
+
+
+async def test_a_model_that_asks_for_consent_in_its_last_words_shows_no_card() -> None:
+    deeds = Deeds()
+    async with world(
+        tools=[deeds.tool("look", Concurrency.READ_ONLY), deeds.tool("post", approval=Approval.ASK)]
+    ) as here:
+        here.model.then(*[call("look", text="x")] * 3, (Text("查到的都一样。"), call("post", text="y")))
+        here.platform.says("查吧")
+
+        await here.platform.sees("查到的都一样。")
+
+        assert [shown.choices for shown in here.platform.shown] == [()]
