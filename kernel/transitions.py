@@ -334,13 +334,7 @@ def _break(turn: Turn, ending: Ending) -> Turn:
             return gate
         return answered(gate, GateState.DENIED, NOT_RUN, is_error=True)
 
-    frames = tuple(
-        replace(frame, open=replace(frame.open, gates=tuple(refuse(gate) for gate in frame.open.gates)))
-        if frame.open
-        else frame
-        for frame in turn.frames
-    )
-    return _close_if_answered(replace(turn, frames=frames, ending=ending, is_calling=False))
+    return _close_if_answered(replace(_map_gates(turn, refuse), ending=ending, is_calling=False))
 
 
 def _resume(turn: Turn, fence: int) -> Turn:
@@ -351,18 +345,24 @@ def _resume(turn: Turn, fence: int) -> Turn:
             return answered(gate, GateState.ANSWERED, MAY_HAVE_TAKEN_EFFECT, is_error=True)
         return gate
 
+    resumed = _map_gates(turn, give_up)
+    if resumed.frames == turn.frames and not turn.is_calling:
+        return turn
+    return _close_if_answered(replace(resumed, is_calling=False))
+
+
+# --- small moves -------------------------------------------------------------------------------------------------
+
+
+def _map_gates(turn: Turn, change: _GateChange) -> Turn:
+    """The turn with every gate of every frame changed."""
     frames = tuple(
-        replace(frame, open=replace(frame.open, gates=tuple(give_up(gate) for gate in frame.open.gates)))
+        replace(frame, open=replace(frame.open, gates=tuple(change(gate) for gate in frame.open.gates)))
         if frame.open
         else frame
         for frame in turn.frames
     )
-    if frames == turn.frames and not turn.is_calling:
-        return turn
-    return _close_if_answered(replace(turn, frames=frames, is_calling=False))
-
-
-# --- small moves -------------------------------------------------------------------------------------------------
+    return replace(turn, frames=frames)
 
 
 def _map_top_gates(turn: Turn, change: _GateChange) -> Turn:
