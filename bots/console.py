@@ -106,11 +106,21 @@ class ConsoleAdapter:
                     await deliver(inbound)
 
     async def _run_piped(self, deliver: Deliver) -> None:
-        for line in (await asyncio.to_thread(sys.stdin.read)).splitlines():
+        lines = (await asyncio.to_thread(sys.stdin.read)).splitlines()
+        await self._left_over()
+        for line in lines:
             self._has_answer = False
             if inbound := self._inbound(line):
                 await deliver(inbound)
                 await self._answered()
+
+    async def _left_over(self) -> None:
+        """Wait for the end of what was left for this terminal: none of it answers what is said now."""
+        is_alive = True
+        while is_alive:
+            self._heard.clear()
+            await first_of(self._heard.wait(), self._clock.sleep_until(self._clock.now() + _QUIET))
+            is_alive = self._heard.is_set()
 
     async def _answered(self) -> None:
         """Wait for an answer and for the end of it."""

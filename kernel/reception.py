@@ -202,7 +202,7 @@ class Reception:
             zone=desk.zone,
             speaker=message.sender.name,
             notes=notes,
-            waits=sum(turn.is_waiting for turn in session.turns),
+            waits=_still_waiting(session, message.sender.id),
             remembered=_news(await self._memories.on(shelf), seen),
         )
         parts = (Text(head), *_parts(message))
@@ -321,6 +321,12 @@ class Reception:
         if written is not None and written != before:
             await self._people.set_language(conversation, written)
         return language_of(text, before or sender.language)
+
+
+def _still_waiting(session: Session, person: str) -> int:
+    """How many turns wait for a decision that `person` does not take by speaking now."""
+    waiting = [turn for turn in session.turns if turn.is_waiting]
+    return len(waiting) - any(turn.requester == person for turn in waiting)
 
 
 def _intent(message: UserMessage, desk: Desk) -> ScheduleIntent | None:

@@ -8,7 +8,7 @@ import contextlib
 import getpass
 import locale
 import sys
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 
 from prompt_toolkit import PromptSession
 
@@ -27,6 +27,8 @@ from zclaw.join import Joined, join
 from zclaw.terminals import Terminal, open_terminal
 from zclaw.wiring.bots import driver
 from zclaw.wiring.parts import process_name
+
+_LOOK_EVERY_S = 1.0
 
 
 def run(argv: Sequence[str]) -> int:
@@ -60,12 +62,27 @@ async def _talk(joined: Joined, terminal: Terminal, settings: CommonSettings) ->
         deserted=lambda: [place(number) for number in terminal.closed_ones()],
     )
     try:
-        await driver(adapter, stores, settings, clock).run()
+        if not await _until_ended(driver(adapter, stores, settings, clock).run(), joined):
+            sys.stderr.write(f"zclaw has ended here. {joined.last_words()}\n")
+            return 1
         if sys.stdin.isatty():
             sys.stdout.write(await _farewell(stores.triggers, language) + "\n")
     finally:
         await stores.close()
     return 0
+
+
+async def _until_ended(talk: Coroutine[object, object, None], joined: Joined) -> bool:
+    """Talk to the end; False when the installation ended meanwhile: nobody would answer any more."""
+    talking = asyncio.create_task(talk)
+    while not talking.done():
+        if not await asyncio.to_thread(joined.is_supervised):
+            talking.cancel()
+            await asyncio.gather(talking, return_exceptions=True)
+            return False
+        await asyncio.wait([talking], timeout=_LOOK_EVERY_S)
+    await talking
+    return True
 
 
 def _language(setting: Language) -> str:

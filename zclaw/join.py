@@ -44,6 +44,14 @@ class Joined:
         """Whether a supervisor still runs; without one nobody answers."""
         return is_locked(self.folder.owner_lock)
 
+    def last_words(self) -> str:
+        """Why the supervisor ended, if it said so; in any case where to look."""
+        log = self.folder.logs / "up.log"
+        lines = log.read_text("utf-8", "replace").splitlines() if log.exists() else []
+        said = lines[-1].strip() if lines else ""
+        why = "" if not said or said.startswith(("zclaw runs", "No platform")) else f"{said} "
+        return f"{why}(more in {log})"
+
     def leave(self) -> None:
         """Leave; a supervisor that a terminal started ends after the last one. Idempotent."""
         self._terminals.release()

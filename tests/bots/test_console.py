@@ -116,7 +116,33 @@ async def test_a_pipe_that_nobody_answers_ends_after_a_minute(monkeypatch: pytes
     got, took = await run_piped("a\n", lambda *_: [], monkeypatch)
 
     assert got == ["a"]
-    assert took == timedelta(seconds=60)
+    assert took == timedelta(seconds=60.5)
+
+
+async def test_what_was_left_for_a_pipe_is_no_answer_to_what_it_says(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = JumpingClock()
+    adapter = console(clock)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("a\n"))
+    said: list[str] = []
+
+    async def deliver(inbound: Inbound) -> None:
+        said.append(capsys.readouterr().out)
+
+    async def run() -> None:
+        await adapter.run(deliver)
+
+    running = asyncio.create_task(run())
+    await clock.sleeper()
+    for text in ("old 1", "old 2"):
+        await adapter.send(Reply(CONVERSATION, text), text, key="k", is_doubtful=False, is_last=True)
+        await clock.run_to(clock.now() + timedelta(seconds=0.4))
+    assert said == []
+    await clock.run_to(clock.now() + timedelta(seconds=0.2))
+
+    assert said == ["old 1\nold 2\n"]
+    running.cancel()
 
 
 async def test_a_number_presses_the_choice_it_was_given_to(capsys: pytest.CaptureFixture[str]) -> None:

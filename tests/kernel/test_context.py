@@ -294,3 +294,9 @@ def test_a_turn_that_was_more_than_the_model_reads_leaves_only_beginnings_and_no
     assert [message.text for message in reaped.history] == [f"{FITTING}\n[… 1 characters left out …]", "一"]
     assert all(isinstance(part, Text) for message in reaped.history for part in message.parts)
     assert reaped.session.thinking_from == reaped.session.history_length == 6
+
+
+def test_a_turn_that_was_read_is_history_word_for_word() -> None:
+    read = Turn("t1", ANN, (Frame((user(LONG), bot("一"))),), ending=Ending.ANSWERED)
+
+    assert harvest(replace(EMPTY, turns=(read,))).history == (user(LONG), bot("一"))

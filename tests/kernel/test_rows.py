@@ -9,7 +9,7 @@ import pytest
 
 from kernel.context import harvest
 from kernel.guards import is_circling
-from kernel.loop import Effect, Limits, RunCall, advance, find_gate, read_reply
+from kernel.loop import MAX_ARGUMENTS_CHARS, Effect, Limits, RunCall, advance, find_gate, read_reply
 from kernel.loop import gate_of as make_gate
 from kernel.messages import Concurrency, Image, Message, ModelReply, Role, Stop, Text, ToolCall, ToolWords
 from kernel.session import FORGOTTEN, Ending, Frame, Gate, GateState, Mode, Session, Turn
@@ -377,3 +377,14 @@ def test_what_the_model_had_said_when_it_was_stopped_stays_and_of_a_sub_task_not
     assert [texts_of(message) for message in stopped.top.messages] == [["x"], ["到一半"]]
     assert [texts_of(message) for message in silent.top.messages] == [["x"]]
     assert all("inner" not in texts_of(message) for frame in inner.frames for message in frame.messages)
+
+
+@pytest.mark.parametrize(("size", "is_whole"), [(MAX_ARGUMENTS_CHARS, True), (MAX_ARGUMENTS_CHARS + 1, False)])
+def test_arguments_are_kept_up_to_their_limit_and_not_a_character_more(size: int, is_whole: bool) -> None:
+    turn = turn_of(after(spoken("x"), calling()))
+    arguments = '"' + "x" * (size - 2) + '"'
+    reply = ModelReply(Message(Role.ASSISTANT, (ToolCall("a", "write", arguments),)), Stop.TOOLS)
+
+    event = read_reply(turn, 1, reply, registry(write=EXCLUSIVE), lambda: "token")
+
+    assert (event.message.calls[0].arguments == arguments) == is_whole

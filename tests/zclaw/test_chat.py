@@ -63,6 +63,10 @@ class Home:
                 os.write(outer, b"\x04")
             process.wait(WITHIN_S)
             os.close(outer)
+        self.down()
+
+    def down(self) -> None:
+        """`zclaw down`."""
         down = [sys.executable, "-m", "zclaw", "down"]
         subprocess.run(down, cwd=ROOT, env=self.environment(), capture_output=True, timeout=WITHIN_S, check=True)
 
@@ -126,3 +130,22 @@ def test_what_was_said_in_a_pipe_is_known_in_the_next_terminal(home: Home) -> No
     terminal.types("/reminders")
 
     assert terminal.sees("1. 查房")
+
+
+def test_a_terminal_whose_installation_ends_says_so_and_ends(home: Home) -> None:
+    terminal = home.terminal()
+    assert terminal.sees("你好，我是 zclaw")
+
+    home.down()
+
+    assert terminal.sees("zclaw has ended here")
+
+
+def test_a_terminal_whose_parts_refuse_their_settings_says_which(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "zclaw.toml").write_text('[model]\npersona = "/nope.md"\n')
+
+    pipe = home.pipe("你好\n", ZCLAW_CONFIG=str(tmp_path / "zclaw.toml"))
+    _, complained = pipe.communicate(timeout=WITHIN_S)
+
+    assert pipe.returncode == 1
+    assert "persona names a file that is not there: /nope.md" in complained.decode()

@@ -21,6 +21,7 @@ from kernel.net.client import GuardedHttp
 from kernel.persona import read_persona
 from kernel.ports import Clock, Provider
 from kernel.providers.choose import ModelSettings, provider_for
+from kernel.providers.late import LateProvider
 from kernel.providers.transcripts import Transcribed
 from kernel.settings import AccessRule, Secret, ThinkingMode, WorkerSettings
 from kernel.stores.redis.stores import open_stores
@@ -33,8 +34,6 @@ from zclaw.wiring.toolbox import toolbox
 from zclaw.wiring.turns import Rules, open_actors
 
 log = structlog.get_logger(__name__)
-
-MODEL_AGAIN_S = 5.0
 
 
 def run(settings: WorkerSettings) -> int:
@@ -86,7 +85,7 @@ def run(settings: WorkerSettings) -> int:
 
 
 async def _provider(settings: WorkerSettings, clock: Clock) -> Provider | None:
-    """The model that the settings name; waits while the service that must tell its name is away."""
+    """The model that the settings name; found later when the service that must tell its name is away."""
     wanted = ModelSettings(
         model=",".join(f"{choice.provider}:{choice.model}" for choice in settings.model),
         anthropic_key=_shown(settings.anthropic_api_key),
@@ -94,12 +93,20 @@ async def _provider(settings: WorkerSettings, clock: Clock) -> Provider | None:
         openai_key=_shown(settings.openai_api_key),
         openai_url=settings.openai_base_url or "",
     )
-    while True:
-        try:
-            return await provider_for(wanted, clock=clock, random=random.Random())  # noqa: S311 — jitter
-        except ProviderFailed as error:
-            log.warning("model service away", why=str(error))
-            await asyncio.sleep(MODEL_AGAIN_S)
+
+    async def find() -> Provider | None:
+        return await provider_for(wanted, clock=clock, random=random.Random())  # noqa: S311 — jitter
+
+    async def find_later() -> Provider:
+        found = await find()
+        assert found is not None, "the settings name a service"
+        return found
+
+    try:
+        return await find()
+    except ProviderFailed as error:
+        log.warning("model service away, reminders go on", why=str(error))
+        return LateProvider(find_later)
 
 
 def _rules(settings: WorkerSettings, provider: Provider | None, persona: str) -> Rules:
