@@ -21,6 +21,8 @@ from benchmarks.turn_worker import FOUND, WORDS
 from kernel.messages import Message, ModelRequest, Role, Text, ToolCall, ToolResult
 from kernel.prompts import SYSTEM
 from kernel.providers import anthropic_wire, openai_wire
+from kernel.providers.anthropic_request import request_body as anthropic_body
+from kernel.providers.openai_request import request_body as openai_body
 from kernel.providers.turns import Maker, to_bytes
 
 STOCK_QUEUE = "stock"
@@ -30,12 +32,13 @@ STOCK_WORKERS = 16
 def bodies(dialect: str) -> tuple[bytes, bytes]:
     """The two requests of a turn, as our provider would write them."""
     wire = openai_wire if dialect == "openai" else anthropic_wire
+    body = openai_body if dialect == "openai" else anthropic_body
     said = Message(Role.USER, (Text("[2026-11-30 Mon 09:00 Asia/Shanghai]"), Text(TEXT)))
     call = ToolCall("call_1", TOOL, str(CALL).replace("'", '"'))
     after = (said, Message(Role.ASSISTANT, (call,)), Message(Role.USER, (ToolResult(call.id, FOUND),)))
     maker = Maker(wire.PROVIDER, "m")
     first, second = (ModelRequest(SYSTEM, messages, (WORDS,)) for messages in ((said,), after))
-    return to_bytes(wire.request_body(first, maker)), to_bytes(wire.request_body(second, maker))
+    return to_bytes(body(first, maker)), to_bytes(body(second, maker))
 
 
 def address(base: str, dialect: str) -> str:
