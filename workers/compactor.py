@@ -78,6 +78,8 @@ class Compactor:
 class Upkeep:
     """The compaction of one conversation under its lease; `post` is given what came of it."""
 
+    __slots__ = ("_compactor", "_post", "_task", "_tried")
+
     def __init__(self, compactor: Compactor | None, post: Callable[[Shortened], None]) -> None:
         self._compactor = compactor
         self._post = post

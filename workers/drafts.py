@@ -25,6 +25,11 @@ _PER_CALL = 100_000
 class DraftWriter:
     """Writes drafts of one model call; what cannot be stored is dropped, as the whole message follows anyway."""
 
+    __slots__ = (
+        *("_clock", "_conversation", "_fence", "_heard", "_numbers", "_outbox", "_pieces", "_shown", "_task", "_turn"),
+        "_written",
+    )
+
     def __init__(
         self,
         outbox: Outbox,
@@ -46,11 +51,15 @@ class DraftWriter:
         self._numbers = count(effect * _PER_CALL)
         self._pieces: list[str] = []
         self._written = ""
-        self._heard = asyncio.Event()
+        self._heard: asyncio.Event | None = None
+        self._task: asyncio.Task[None] | None = None
 
     def hear(self, piece: str) -> None:
-        """The model has written `piece`."""
+        """The model has written `piece`. Writing begins with the first: most calls in flight have said nothing yet."""
         self._pieces.append(piece)
+        if self._heard is None:
+            self._heard = asyncio.Event()
+            self._task = asyncio.create_task(self._run(self._heard))
         self._heard.set()
 
     @property
@@ -58,12 +67,18 @@ class DraftWriter:
         """What of the text so far is meant for people."""
         return self._shown("".join(self._pieces)).strip()
 
-    async def run(self) -> None:
+    async def rest(self) -> None:
+        """Write no more."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self, heard: asyncio.Event) -> None:
         """Write what is new, at most every `SHOW_EVERY`, until cancelled; an answer that is whole sooner needs none."""
         while True:
-            await self._heard.wait()
+            await heard.wait()
             await self._clock.sleep_until(self._clock.now() + SHOW_EVERY)
-            self._heard.clear()
+            heard.clear()
             await self._write(self._shown("".join(self._pieces)))
 
     async def clear(self) -> None:
@@ -86,9 +101,7 @@ class DraftWriter:
 @asynccontextmanager
 async def writing(writer: DraftWriter) -> AsyncIterator[Callable[[str], None]]:
     """What hears the model's words while they come; the writer rests when the context ends."""
-    task = asyncio.create_task(writer.run())
     try:
         yield writer.hear
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await writer.rest()

@@ -47,6 +47,8 @@ Work = Callable[[], Awaitable[Done]]
 class Underway:
     """Effects by what they are; `post` is given what came of each, once."""
 
+    __slots__ = ("_clock", "_conversation", "_post", "_tasks", "_tenure")
+
     def __init__(
         self, conversation: ConversationId, tenure: Tenure, clock: Clock, post: Callable[[Done | Over | Signal], None]
     ) -> None:
