@@ -162,16 +162,10 @@ class ToolRegistry:
         self._tools = {tool.words.name: tool for tool in tools}
         self.reach = reach
         """What the calls that it binds may do."""
-
-    @property
-    def words(self) -> tuple[ToolWords, ...]:
+        self.words = tuple(tool.words for tool in self._tools.values())
         """What the model is told, in the order given: a tool that is added at the end leaves a cached beginning."""
-        return tuple(tool.words for tool in self._tools.values())
-
-    @property
-    def names(self) -> frozenset[str]:
+        self.names = frozenset(self._tools)
         """What the tools are called."""
-        return frozenset(self._tools)
 
     def tool(self, name: str) -> Tool:
         """The tool of that name. Raises KeyError."""

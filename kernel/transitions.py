@@ -35,6 +35,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
+from kernel.frames import drop_frames, map_gates, map_top_gates, with_top
 from kernel.gates import GateEvent, answered, is_last_look, next_gate
 from kernel.messages import QUOTED, Message, Part, Role, Text, by_program
 from kernel.session import MAX_SUBFRAMES, Ending, Frame, Gate, GateState, Mode, Open, Session, Turn, can_start
@@ -67,7 +68,6 @@ CARRY_OUT = by_program("the plan is noted. Now carry it out, with tools where th
 
 
 _TurnEvent = Closing | Calling | ModelReplied | Broken | Opened | GateEvent
-_GateChange = Callable[[Gate], Gate]
 _TurnChange = Callable[[Turn], Turn]
 
 
@@ -159,8 +159,8 @@ def _supersede(turn: Turn, event: Spoken) -> Turn:
         )
     if any(gate.state is GateState.CLAIMED for gate in turn.gates):
         return turn
-    root = _drop_frames(turn, 1)
-    decided = _map_top_gates(
+    root = drop_frames(turn, 1)
+    decided = map_top_gates(
         root,
         lambda gate: gate if gate.is_answered else answered(gate, GateState.DENIED, SUPERSEDED, is_error=True),
     )
@@ -171,7 +171,7 @@ def _with_behind(turn: Turn, parts: tuple[Part, ...]) -> Turn:
     opened = turn.top.open
     if opened is None:
         return turn
-    return _with_top(turn, replace(turn.top, open=replace(opened, behind=(*opened.behind, *parts))))
+    return with_top(turn, replace(turn.top, open=replace(opened, behind=(*opened.behind, *parts))))
 
 
 def _join(turn: Turn, parts: tuple[Part, ...]) -> Turn:
@@ -182,7 +182,7 @@ def _join(turn: Turn, parts: tuple[Part, ...]) -> Turn:
         messages = (*frame.messages[:-1], replace(last, parts=(*last.parts, *parts)))
     else:
         messages = (*frame.messages, Message(Role.USER, parts))
-    return _with_top(turn, replace(frame, messages=messages))
+    return with_top(turn, replace(frame, messages=messages))
 
 
 # --- the model ---------------------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def _call_model(turn: Turn, event: Calling) -> Turn:
     if not _is_thinking(turn) or event.effect != turn.effect + 1:
         return turn
     frame = replace(turn.top, iteration=turn.top.iteration + 1)
-    return replace(_with_top(turn, frame), effect=event.effect, is_calling=True, model_calls=turn.model_calls + 1)
+    return replace(with_top(turn, frame), effect=event.effect, is_calling=True, model_calls=turn.model_calls + 1)
 
 
 def _take_reply(turn: Turn, event: ModelReplied) -> Turn:
@@ -212,9 +212,9 @@ def _take_reply(turn: Turn, event: ModelReplied) -> Turn:
     if event.gates and heard.top.mode is Mode.CLOSE:
         return _end_without_tools(heard, event.message)
     if event.gates:
-        opened = _with_top(heard, replace(heard.top, open=Open(event.message, event.gates), mode=Mode.WORK))
+        opened = with_top(heard, replace(heard.top, open=Open(event.message, event.gates), mode=Mode.WORK))
         return _close_if_answered(opened)
-    heard = _with_top(heard, _with_message(heard.top, event.message))
+    heard = with_top(heard, _with_message(heard.top, event.message))
     if event.is_pause:
         return heard
     if heard.top.mode is Mode.PLAN:
@@ -227,7 +227,7 @@ def _with_message(frame: Frame, message: Message) -> Frame:
 
 
 def _carry_out(turn: Turn, plan: Message) -> Turn:
-    working = _with_top(turn, replace(turn.top, mode=Mode.WORK))
+    working = with_top(turn, replace(turn.top, mode=Mode.WORK))
     return _join(working, (Text(CARRY_OUT),)) if plan.parts else working
 
 
@@ -236,13 +236,13 @@ def _end_without_tools(turn: Turn, message: Message) -> Turn:
     words = message.text
     if not words.strip():
         return _break(turn, Ending.LIMIT) if len(turn.frames) == 1 else _finish_frame(turn, "")
-    return _finish_frame(_with_top(turn, _with_message(turn.top, Message(Role.ASSISTANT, (Text(words),)))), words)
+    return _finish_frame(with_top(turn, _with_message(turn.top, Message(Role.ASSISTANT, (Text(words),)))), words)
 
 
 def _close_frame(turn: Turn, why: str) -> Turn:
     if not _is_thinking(turn) or turn.top.mode is Mode.CLOSE:
         return turn
-    return _join(_with_top(turn, replace(turn.top, mode=Mode.CLOSE)), (Text(why),))
+    return _join(with_top(turn, replace(turn.top, mode=Mode.CLOSE)), (Text(why),))
 
 
 def _finish_frame(turn: Turn, words: str, ending: Ending = Ending.ANSWERED) -> Turn:
@@ -250,12 +250,12 @@ def _finish_frame(turn: Turn, words: str, ending: Ending = Ending.ANSWERED) -> T
     if len(turn.frames) == 1:
         return replace(turn, ending=ending)
     origin = turn.top.origin
-    below = _drop_frames(turn, len(turn.frames) - 1)
+    below = drop_frames(turn, len(turn.frames) - 1)
 
     def answer(gate: Gate) -> Gate:
         return answered(gate, GateState.ANSWERED, words or "(no words)") if gate.call.id == origin else gate
 
-    return _close_if_answered(_map_top_gates(below, answer))
+    return _close_if_answered(map_top_gates(below, answer))
 
 
 def _open_frame(turn: Turn, event: Opened) -> Turn:
@@ -267,12 +267,12 @@ def _open_frame(turn: Turn, event: Opened) -> Turn:
         return turn
     if len(turn.frames) > MAX_SUBFRAMES:
         return _close_if_answered(
-            _map_top_gates(
+            map_top_gates(
                 turn,
                 lambda each: answered(each, GateState.DENIED, TOO_DEEP, is_error=True) if each is gate else each,
             )
         )
-    opened = _map_top_gates(turn, lambda each: replace(each, state=GateState.OPENED) if each is gate else each)
+    opened = map_top_gates(turn, lambda each: replace(each, state=GateState.OPENED) if each is gate else each)
     frame = Frame((Message(Role.USER, event.parts),), origin=event.call, prefix=event.prefix, reach=event.reach)
     return replace(opened, frames=(*opened.frames, frame))
 
@@ -321,7 +321,7 @@ def _closed(frame: Frame) -> Frame:
 def _with_words(turn: Turn, said: str) -> Turn:
     if not said or not turn.is_calling or len(turn.frames) > 1:
         return turn
-    return _with_top(turn, _with_message(turn.top, Message(Role.ASSISTANT, (Text(said),))))
+    return with_top(turn, _with_message(turn.top, Message(Role.ASSISTANT, (Text(said),))))
 
 
 def _break(turn: Turn, ending: Ending) -> Turn:
@@ -334,7 +334,7 @@ def _break(turn: Turn, ending: Ending) -> Turn:
             return gate
         return answered(gate, GateState.DENIED, NOT_RUN, is_error=True)
 
-    return _close_if_answered(replace(_map_gates(turn, refuse), ending=ending, is_calling=False))
+    return _close_if_answered(replace(map_gates(turn, refuse), ending=ending, is_calling=False))
 
 
 def _resume(turn: Turn, fence: int) -> Turn:
@@ -345,44 +345,13 @@ def _resume(turn: Turn, fence: int) -> Turn:
             return answered(gate, GateState.ANSWERED, MAY_HAVE_TAKEN_EFFECT, is_error=True)
         return gate
 
-    resumed = _map_gates(turn, give_up)
+    resumed = map_gates(turn, give_up)
     if resumed.frames == turn.frames and not turn.is_calling:
         return turn
     return _close_if_answered(replace(resumed, is_calling=False))
 
 
 # --- small moves -------------------------------------------------------------------------------------------------
-
-
-def _map_gates(turn: Turn, change: _GateChange) -> Turn:
-    """The turn with every gate of every frame changed."""
-    frames = tuple(
-        replace(frame, open=replace(frame.open, gates=tuple(change(gate) for gate in frame.open.gates)))
-        if frame.open
-        else frame
-        for frame in turn.frames
-    )
-    return replace(turn, frames=frames)
-
-
-def _map_top_gates(turn: Turn, change: _GateChange) -> Turn:
-    opened = turn.top.open
-    if opened is None:
-        return turn
-    gates = tuple(change(gate) for gate in opened.gates)
-    return _with_top(turn, replace(turn.top, open=replace(opened, gates=gates)))
-
-
-def _with_top(turn: Turn, frame: Frame) -> Turn:
-    return replace(turn, frames=(*turn.frames[:-1], frame))
-
-
-def _drop_frames(turn: Turn, kept: int) -> Turn:
-    """The turn with its first `kept` frames; the ids of calls in the others stay spent."""
-    gone = turn.frames[kept:]
-    closed = [call.id for frame in gone for message in frame.messages for call in message.calls]
-    still_open = [gate.call.id for frame in gone if frame.open for gate in frame.open.gates]
-    return replace(turn, frames=turn.frames[:kept], spent=(*turn.spent, *closed, *still_open))
 
 
 def _with_turn(session: Session, turn: Turn) -> Session:

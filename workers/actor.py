@@ -367,14 +367,12 @@ class Actor:
 
     async def _keep(self) -> None:
         """Hold the lease, look into the inbox at every renewal, and keep the sign of work alive."""
-
-        async def renewed() -> None:
-            if self._underway:
-                await self._sign.renew()
-            self.look()
-
         try:
-            await self._tenure.keep(renewed)
+            while True:
+                if await self._tenure.keep():
+                    if self._underway:
+                        await self._sign.renew()
+                    self.look()
         except LeaseLost:
             self._mail.put(Signal.LOST)
         except Exception:  # The boundary of a tenure: without renewals the lease would lapse in silence.

@@ -17,7 +17,7 @@ from kernel.narration import for_people
 from kernel.ports import Clock, Outbox, Provider
 from kernel.session import Mode, Turn
 from kernel.tools import ToolRegistry
-from workers.drafts import DraftWriter, writing
+from workers.drafts import DraftWriter
 from workers.place import Place
 
 log = structlog.get_logger()
@@ -72,12 +72,12 @@ class Asker:
         )
         self._writers[turn.id] = writer
         try:
-            async with writing(writer) as hear:
-                request = partial(self._request, turn, history, first, place)
-                reply = await self._reply(request, hear if _is_for_people(turn) else None, past=turn.base)
+            request = partial(self._request, turn, history, first, place)
+            reply = await self._reply(request, writer.hear if _is_for_people(turn) else None, past=turn.base)
         finally:
             if self._writers.get(turn.id) is writer:
                 del self._writers[turn.id]
+            await writer.rest()
         if reply.message.calls:
             await writer.clear()
         return reply

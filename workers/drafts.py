@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from datetime import timedelta
 from itertools import count
 
@@ -72,6 +71,7 @@ class DraftWriter:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None  # It holds this writer, and both would wait for the next garbage collection.
 
     async def _run(self, heard: asyncio.Event) -> None:
         """Write what is new, at most every `SHOW_EVERY`, until cancelled; an answer that is whole sooner needs none."""
@@ -96,12 +96,3 @@ class DraftWriter:
             log.debug("draft dropped", conversation=self._conversation)
             return
         self._written = text
-
-
-@asynccontextmanager
-async def writing(writer: DraftWriter) -> AsyncIterator[Callable[[str], None]]:
-    """What hears the model's words while they come; the writer rests when the context ends."""
-    try:
-        yield writer.hear
-    finally:
-        await writer.rest()

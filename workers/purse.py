@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import date, datetime
 
 from kernel.changes import Changes
 from kernel.ports import Checkout, Clock, Spending, Spent
@@ -18,17 +17,22 @@ class Purse:
     What other threads of the chat use up meanwhile is seen at the next checkout.
     """
 
+    __slots__ = ("_allowance", "_clock", "_spent", "zone")
+
     def __init__(self, checkout: Checkout, allowance: Allowance, clock: Clock, *, zone: str) -> None:
         """`zone` is where nobody said otherwise."""
         self.zone = checkout.zone or zone
         self._allowance = allowance
         self._clock = clock
-        self._spent = defaultdict(Spent, checkout.spent)
+        self._spent = dict(checkout.spent)
 
     def take(self, spendings: Iterable[Spending]) -> None:
         """These were committed."""
         for spending in spendings:
-            self._spent[spending.day] += spending.spent
+            self._spent[spending.day] = self._on(spending.day) + spending.spent
+
+    def _on(self, day: date) -> Spent:
+        return self._spent.get(day, Spent())
 
     def upkeep(self, used: Spent) -> Changes:
         """What was used up for the conversation itself, and for no person in it."""
@@ -41,7 +45,7 @@ class Purse:
         if self._allowance == Allowance():
             return None
         now = self._clock.now()
-        is_used_up = self._allowance.is_used_up(self._spent[day_of(now, self.zone)])
+        is_used_up = self._allowance.is_used_up(self._on(day_of(now, self.zone)))
         return next_day(now, self.zone) if is_used_up else None
 
     def closed(self, language: str) -> str:

@@ -16,6 +16,8 @@ log = structlog.get_logger()
 class WorkSign:
     """Lapses by itself after 10 s, so it is shown when a turn begins to work and renewed with the lease."""
 
+    __slots__ = ("_conversation", "_outbox", "_showing", "_turn")
+
     def __init__(self, outbox: Outbox, conversation: ConversationId) -> None:
         self._outbox = outbox
         self._conversation = conversation
@@ -27,6 +29,12 @@ class WorkSign:
         if turn != self._turn:
             self._turn = turn
             self._showing = asyncio.create_task(self.renew())
+            self._showing.add_done_callback(self._shown)
+
+    def _shown(self, task: asyncio.Task[None]) -> None:
+        """An ended task is as big as one that runs: no conversation keeps it."""
+        if self._showing is task:
+            self._showing = None
 
     async def renew(self) -> None:
         """Show it for another 10 s."""

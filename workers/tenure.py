@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
 
 from kernel.errors import RetryLater
 from kernel.ports import LEASE, RENEW_EVERY, Clock, Conversations, Lease
@@ -20,6 +18,8 @@ class Tenure:
     and its own next step must not believe that it has just got it.
     """
 
+    __slots__ = ("_clock", "_conversations", "_permit_until", "lease")
+
     def __init__(self, lease: Lease, conversations: Conversations, clock: Clock, *, asked_at: float) -> None:
         self.lease = lease
         self._conversations = conversations
@@ -30,13 +30,14 @@ class Tenure:
         """Whether the lease certainly still holds; the boot-time clock counts sleep and freezes."""
         return self._clock.boottime() < self._permit_until
 
-    async def keep(self, renewed: Callable[[], Awaitable[None]]) -> None:
-        """Renew until cancelled, with `renewed` after each time. Raises `LeaseLost`. Waits while the store is away."""
-        while True:
-            await asyncio.sleep(RENEW_EVERY.total_seconds())
-            with suppress(RetryLater):
-                await self.refresh()
-                await renewed()
+    async def keep(self) -> bool:
+        """Renew when it is time to. False: the store is away. Raises `LeaseLost`."""
+        await asyncio.sleep(RENEW_EVERY.total_seconds())
+        try:
+            await self.refresh()
+        except RetryLater:
+            return False
+        return True
 
     async def refresh(self) -> None:
         """Renew now: after the store was away the lease may still be ours. Raises `LeaseLost`, `RetryLater`."""

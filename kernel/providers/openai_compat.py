@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -94,9 +95,10 @@ class OpenAICompatible:
         reading = Reading(self._service, request, ear, self._random)
         silence = self._patience.silence
         try:
+            post = self._client.build_request("POST", self._url, content=body, headers=self._headers)
             async with (
                 asyncio.timeout(silence.total_seconds()) as timer,
-                self._client.stream("POST", self._url, content=body, headers=self._headers) as response,
+                aclosing(await self._client.send(post, stream=True)) as response,
             ):
                 if response.status_code != 200:
                     raise await self._error(response)
@@ -106,6 +108,8 @@ class OpenAICompatible:
                         reading.hear(data)
                     if reading.is_done:
                         timer.reschedule(asyncio.get_running_loop().time() + LAST_WORD_S)
+            # The two hold each other, and the request with its body, until some later garbage collection.
+            del response.stream
         except TimeoutError as error:
             if not reading.is_done:
                 raise self._service.silence(silence.total_seconds()) from error

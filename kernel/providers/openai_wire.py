@@ -72,7 +72,7 @@ class Reading:
         self._tools: tuple[ToolWords, ...] = request.tools
         self._ear = ear
         self._random = random
-        self._taken_ids = {call.id for message in request.messages for call in message.calls}
+        self._asked = request.messages
         self._text = Pieces()
         self._visible = WithoutThinking()
         self._shown: list[str] = []
@@ -162,20 +162,22 @@ class Reading:
         if (text := "".join(self._shown) + rest).strip():
             parts.append(Text(text))
         stop = Stop.REFUSAL if self._is_refusal else _STOPS.get(self._stop, Stop.END)
+        # Not before it is needed: for a thousand calls in flight it would be as big as the rest of this.
+        taken = {call.id for message in self._asked for call in message.calls} if self._calls else set()
         for call in self._calls:
             is_cut = stop is Stop.REFUSAL or (stop is not Stop.END and call is self._calls[-1])
             name = from_wire(call.name, (tool.name for tool in self._tools))
-            parts.append(ToolCall(self._id(call.id), name, call.arguments.text(), is_cut))
+            parts.append(ToolCall(self._id(call.id, taken), name, call.arguments.text(), is_cut))
         if self._calls and stop is Stop.END:
             stop = Stop.TOOLS
         return ModelReply(Message(Role.ASSISTANT, tuple(parts)), stop, self._usage)
 
-    def _id(self, given: str) -> str:
-        """The service's id, or one of ours where it gave none or one that this conversation has."""
+    def _id(self, given: str, taken: set[str]) -> str:
+        """The service's id, or one of ours where it gave none or one that is `taken`, as it is from now on."""
         id_ = given
-        while not id_ or id_ in self._taken_ids:
+        while not id_ or id_ in taken:
             id_ = f"call_{self._random.getrandbits(96):024x}"
-        self._taken_ids.add(id_)
+        taken.add(id_)
         return id_
 
     def _opaque(self, name: str) -> Opaque:

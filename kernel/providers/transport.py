@@ -6,8 +6,7 @@ httpx's own pool looks through all its connections for every request: 200 reques
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -27,7 +26,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """See httpx. Of its time-outs, `connect` and `read` are kept."""
         timeout: dict[str, float | None] = request.extensions.get("timeout", {})
-        with _httpx_errors(request):
+        try:
             response = await self._the_session().request(
                 request.method,
                 URL(str(request.url), encoded=True),
@@ -37,6 +36,8 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
                 proxy=self._proxy,
                 timeout=aiohttp.ClientTimeout(sock_connect=timeout.get("connect"), sock_read=timeout.get("read")),
             )
+        except _ERRORS as error:
+            raise _httpx_error(error, request) from error
         return httpx.Response(
             response.status,
             headers=response.raw_headers,
@@ -66,29 +67,33 @@ class _Body(httpx.AsyncByteStream):
         self._request = request
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        with _httpx_errors(self._request):
+        try:
             async for chunk in self._response.content.iter_any():
                 yield chunk
+        except _ERRORS as error:
+            raise _httpx_error(error, self._request) from error
 
     async def aclose(self) -> None:
         """Give the connection back when the body was read to its end, else close it."""
         self._response.release()
 
 
-@contextmanager
-def _httpx_errors(request: httpx.Request) -> Iterator[None]:
-    try:
-        yield
-    except aiohttp.ConnectionTimeoutError as error:
-        raise httpx.ConnectTimeout(str(error), request=request) from error
-    except aiohttp.ServerTimeoutError as error:
-        raise httpx.ReadTimeout(str(error), request=request) from error
-    except aiohttp.ClientConnectorError as error:
-        raise httpx.ConnectError(str(error), request=request) from error
-    except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
-        raise httpx.UnsupportedProtocol(str(error), request=request) from error
-    except (aiohttp.ClientError, OSError) as error:
-        raise httpx.ReadError(str(error) or type(error).__name__, request=request) from error
+_ERRORS = (aiohttp.ClientError, OSError)
+
+
+def _httpx_error(error: Exception, request: httpx.Request) -> httpx.TransportError:
+    """What httpx's own transport would raise."""
+    match error:
+        case aiohttp.ConnectionTimeoutError():
+            return httpx.ConnectTimeout(str(error), request=request)
+        case aiohttp.ServerTimeoutError():
+            return httpx.ReadTimeout(str(error), request=request)
+        case aiohttp.ClientConnectorError():
+            return httpx.ConnectError(str(error), request=request)
+        case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
+            return httpx.UnsupportedProtocol(str(error), request=request)
+        case _:
+            return httpx.ReadError(str(error) or type(error).__name__, request=request)
 
 
 def client(url: str, *, connect_s: float, most_connections: int = 1000, rest_s: float = 30.0) -> httpx.AsyncClient:

@@ -24,7 +24,15 @@ ROOT = Path(__file__).parents[2]
 LUA = Path(kernel.stores.__path__[0]) / "lua"
 SCRIPTS = sorted(file.stem for file in LUA.glob("*.lua"))
 
-MIND = ("kernel.session", "kernel.gates", "kernel.transitions", "kernel.context", "kernel.loop", "kernel.guards")
+MIND = (
+    "kernel.session",
+    "kernel.gates",
+    "kernel.frames",
+    "kernel.transitions",
+    "kernel.context",
+    "kernel.loop",
+    "kernel.guards",
+)
 MIND_TESTS = (
     "tests/kernel/test_transitions.py",
     "tests/kernel/test_rows.py",
@@ -54,7 +62,7 @@ EQUIVALENT: dict[str, str] = {
     "kernel.transitions _close_if_answered: frames == turn.frames is False": "an equal copy",
     "kernel.transitions _closed: without filter result is not None": "all are there; for the types",
     "kernel.transitions _with_behind: if opened is None: never": "a question is open; for the types",
-    "kernel.transitions _map_top_gates: if opened is None: never": "callers have an open message; for the types",
+    "kernel.frames map_top_gates: if opened is None: never": "callers have an open message; for the types",
     "kernel.loop _with_distinct_calls: call_id == part.id is False": "an equal copy",
     "lua/due never: not next(is_due)": "it only saves a look",
     "lua/draft without 'GT'": "a draft outlives every sign of work",

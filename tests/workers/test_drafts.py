@@ -12,7 +12,7 @@ from kernel.stores.memory.state import Memory
 from kernel.stores.memory.stores import memory_stores
 from kernel.stores.stores import Stores
 from tests.twins.clock import JumpingClock
-from workers.drafts import SHOW_EVERY, DraftWriter, writing
+from workers.drafts import SHOW_EVERY, DraftWriter
 
 HERE = ConversationId("twin", "1")
 
@@ -29,8 +29,10 @@ class Desk:
         self, effect: int = 1, fence: int = 1, shown: Callable[[str], str] = str
     ) -> AsyncIterator[tuple[DraftWriter, Callable[[str], None]]]:
         writer = DraftWriter(self.stores.outbox, self.clock, HERE, turn="t1", effect=effect, fence=fence, shown=shown)
-        async with writing(writer) as hear:
-            yield writer, hear
+        try:
+            yield writer, writer.hear
+        finally:
+            await writer.rest()
 
     async def passes(self, by: timedelta = SHOW_EVERY) -> None:
         await self.clock.run_to(self.clock.now() + by)
