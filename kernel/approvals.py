@@ -1,18 +1,25 @@
-"""Cards that ask before something with effects happens, and what a press on one means."""
+"""Cards that ask before something with effects happens, and what a press on one means.
+
+A card whose person wrote something else instead of deciding is put aside: until its time is over one button takes
+the request up again, and the card asks as it did (docs/decisions/0015-taken-up-again.md).
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from kernel.changes import Changes, noticed
-from kernel.chat import ButtonPress, Choice, ConversationId, Look, Prompt
+from kernel.chat import ButtonPress, Choice, ConversationId, Look, Prompt, PromptClosed
+from kernel.codec import decode, encode
 from kernel.errors import BadRecord
+from kernel.messages import Text, by_program
 from kernel.open_cards import WAITS, ended
 from kernel.ports import Alarm, PromptRecord
-from kernel.session import GateState, Session, Turn
-from kernel.session_events import Denied, ModelReplied, SessionEvent, Voted
+from kernel.session import Gate, GateState, Session, Turn
+from kernel.session_events import Denied, ModelReplied, Restored, SessionEvent, Voted
 from kernel.texts import say, verbatim
 from kernel.tools import ToolRegistry
 
@@ -28,6 +35,11 @@ class Card:
     digest: str
     what: str
     language: str
+    gate: str = ""
+    """While it is put aside: the call as it was asked about, encoded."""
+    person: str = ""
+    """While it is put aside: whose request it is."""
+    is_private: bool = False
 
     def record(self, token: str, conversation: ConversationId) -> PromptRecord:
         """The record that a press on the card `token` will find."""
@@ -52,17 +64,8 @@ def cards(
             continue
         bound = registry.bind(gate.call)
         what = bound.tool.describe(bound.arguments, language)
-        prompt = Prompt(
-            conversation,
-            say("ask.card", language, what=verbatim(what)),
-            gate.token,
-            (
-                Choice("allow", say("ask.allow", language), Look.GOOD),
-                Choice("deny", say("ask.deny", language), Look.DANGER),
-            ),
-            language=language,
-        )
         card = Card(event.turn, gate.call.id, gate.digest, what, language)
+        prompt = Prompt(conversation, _text(card), gate.token, _choices(card), language=language)
         record = card.record(gate.token, conversation)
         found += Changes(outbound=(prompt,), prompts=(record,), alarms=(Alarm(gate.token, now + WAITS),))
     return found
@@ -93,6 +96,43 @@ def on_press(record: PromptRecord, press: ButtonPress, session: Session) -> tupl
     return event, ended(record, text) + noticed(press, "press.noted", card.language)
 
 
+def put_aside(record: PromptRecord, turn: Turn, gate: Gate) -> Changes:
+    """The card of a request whose person wrote something else instead of deciding; its time goes on.
+
+    `turn` and `gate` are those of the request as it was. Raises BadRecord when the record cannot be read.
+    """
+    card = replace(read(record), gate=encode(gate), person=turn.requester, is_private=turn.is_private)
+    text = say("ask.aside", card.language, what=verbatim(card.what))
+    restore = Choice("restore", say("ask.restore", card.language))
+    return Changes(
+        outbound=(PromptClosed(record.conversation, record.token, text, (restore,)),),
+        prompts=(card.record(record.token, record.conversation),),
+    )
+
+
+def take_up(
+    record: PromptRecord, press: ButtonPress, head: str, prefix: str, new_id: Callable[[], str]
+) -> tuple[Restored | None, Changes]:
+    """What a press on a card that was put aside does: the request stands again as a turn of its own, and asks.
+
+    `head` are the facts at the head of a message and `prefix` the digest, as for words of the person. Raises BadRecord
+    when the record cannot be read.
+    """
+    card = read(record)
+    if press.choice != "restore":
+        return None, noticed(press, "press.decided", card.language)
+    if press.sender.id != card.person:
+        return None, noticed(press, "ask.not_yours", card.language)
+    gate = decode(Gate, card.gate)
+    gate = replace(gate, call=replace(gate.call, id=new_id()), votes=())
+    words = by_program(f"the person takes up again what their message had put aside: {card.what}")
+    event = Restored(new_id(), card.person, (Text(head), Text(words)), gate, prefix, card.is_private)
+    asks = Card(event.turn, gate.call.id, gate.digest, card.what, card.language)
+    shown = PromptClosed(record.conversation, record.token, _text(asks), _choices(asks))
+    changes = Changes(outbound=(shown,), prompts=(asks.record(record.token, record.conversation),))
+    return event, changes + noticed(press, "press.noted", card.language)
+
+
 def closed(record: PromptRecord) -> Changes:
     """The card's end when something else than a press decided it: a message instead, `/stop`, time.
 
@@ -100,6 +140,17 @@ def closed(record: PromptRecord) -> Changes:
     """
     card = read(record)
     return ended(record, say("ask.closed", card.language, what=verbatim(card.what)))
+
+
+def _text(card: Card) -> str:
+    return say("ask.card", card.language, what=verbatim(card.what))
+
+
+def _choices(card: Card) -> tuple[Choice, ...]:
+    return (
+        Choice("allow", say("ask.allow", card.language), Look.GOOD),
+        Choice("deny", say("ask.deny", card.language), Look.DANGER),
+    )
 
 
 def _asks(turn: Turn, card: Card, token: str) -> bool:

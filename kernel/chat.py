@@ -153,7 +153,10 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class PromptClosed:
-    """The prompt `token` is decided: wherever it was shown its text becomes `text`, with `choices` (or none) left."""
+    """The prompt `token` is decided: wherever it was shown its text becomes `text`, without buttons.
+
+    With `choices` it stays open: these are its buttons now.
+    """
 
     conversation: ConversationId
     token: str

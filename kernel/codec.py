@@ -37,7 +37,7 @@ from kernel.errors import BadRecord
 from kernel.messages import Image, Message, Opaque, Part, Text, ToolCall, ToolResult
 from kernel.ports import Alarm, PromptRecord
 from kernel.schedule.values import Cron, Every, Once, Schedule
-from kernel.session import Session, Turn
+from kernel.session import Gate, Session, Turn
 from kernel.triggers import Trigger
 
 VERSION = 1
@@ -48,6 +48,7 @@ T = TypeVar("T")
 KINDS: dict[type, str] = {
     Session: "session",
     Turn: "turn",
+    Gate: "gate",
     Message: "message",
     Trigger: "trigger",
     PromptRecord: "prompt-record",

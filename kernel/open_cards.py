@@ -7,17 +7,20 @@ from datetime import timedelta
 from kernel.changes import Changes
 from kernel.chat import PromptClosed
 from kernel.ports import Alarm, PromptRecord
-from kernel.session import GateState, Session
+from kernel.session import Gate, GateState, Session, Turn
 
 WAITS = timedelta(hours=72)
 """How long a card waits for a person."""
 
 
-def open_cards(session: Session) -> frozenset[str]:
-    """The tokens of the cards that are open in the session."""
-    return frozenset(
-        gate.token for turn in session.turns for gate in turn.gates if gate.state is GateState.ASKED and gate.token
-    )
+def open_cards(session: Session) -> dict[str, tuple[Turn, Gate]]:
+    """What the cards that are open in the session ask about, by their tokens."""
+    return {
+        gate.token: (turn, gate)
+        for turn in session.turns
+        for gate in turn.gates
+        if gate.state is GateState.ASKED and gate.token
+    }
 
 
 def ended(record: PromptRecord, text: str) -> Changes:

@@ -14,6 +14,7 @@ import structlog
 
 from kernel import approvals, commands, memories, questions, usage
 from kernel.access import Access
+from kernel.card_ends import undecided
 from kernel.changes import Changes, noticed
 from kernel.chat import ButtonPress, Command, ConversationId, Expired, Inbound, Sender, UserMessage, command_of
 from kernel.errors import BadRecord
@@ -215,9 +216,10 @@ class Reception:
             mode=mode,
             is_private=message.is_private,
         )
-        after, changes = await self._apply(session, (event,))
+        after = apply(session, event)
         if after is session:
             return None
+        changes = await self.closings(session, after, is_superseded=True)
         return Reaction(after, changes, notes_used=len(notes), is_speech=True)
 
     async def _press(self, press: ButtonPress, session: Session, now: datetime) -> Reaction:
@@ -247,6 +249,10 @@ class Reception:
             kept = await self._memories.on(card.shelf)
             done = memories.on_press(record, card, press, kept)
             return _pressed(press, session, card.language, done)
+        if isinstance(card, approvals.Card) and card.gate:
+            head = facts(now=desk.now, zone=desk.zone, speaker=press.sender.name, notes=(), waits=0)
+            restored, changes = approvals.take_up(record, press, head, self._manners.prefix, self._new_id)
+            return Reaction(apply(session, restored) if restored else session, changes)
         if not isinstance(card, cards.Card):
             asked = approvals if isinstance(card, approvals.Card) else questions
             event, changes = asked.on_press(record, press, session)
@@ -256,11 +262,10 @@ class Reception:
         return _pressed(press, session, card.language, done)
 
     async def _expire(self, expired: Expired, session: Session) -> Reaction:
-        found = next(
-            ((turn, gate) for turn in session.turns for gate in turn.gates if gate.token == expired.token), None
-        )
+        found = open_cards(session).get(expired.token)
         if found is None:
-            return Reaction(session)
+            record = await self._record(expired.token)  # Of a request that was put aside.
+            return Reaction(session, undecided(record) if record is not None else Changes())
         turn, gate = found
         after, changes = await self._apply(session, (Denied(turn.id, gate.call.id, NOBODY_DECIDED),))
         return Reaction(after, changes)
@@ -272,13 +277,17 @@ class Reception:
             after = apply(after, event)
         return after, await self.closings(session, after)
 
-    async def closings(self, before: Session, after: Session) -> Changes:
-        """The end of every card that was open before and is not any more, and that no press has closed."""
+    async def closings(self, before: Session, after: Session, *, is_superseded: bool = False) -> Changes:
+        """What becomes of every card that was open before and is not any more, and that no press has closed.
+
+        `is_superseded`: because of words of the person, who may take up again what these put aside.
+        """
         changes = Changes()
-        for token in sorted(open_cards(before) - open_cards(after)):
+        shown = open_cards(before)
+        for token in sorted(shown.keys() - open_cards(after).keys()):
             record = await self._record(token)
-            if record is not None and record.is_open:
-                changes += _closed(record)
+            if record is not None:
+                changes += undecided(record, *shown[token]) if is_superseded else undecided(record)
         return changes
 
     async def _record(self, token: str) -> PromptRecord | None:
@@ -389,11 +398,3 @@ def _read(record: PromptRecord) -> approvals.Card | questions.Card | memories.Ca
             return questions.read(record)
         case _:
             return cards.read(record)
-
-
-def _closed(record: PromptRecord) -> Changes:
-    try:
-        return questions.closed(record) if record.kind == questions.KIND else approvals.closed(record)
-    except BadRecord as error:  # Its buttons stay, and answer that they no longer work.
-        log.warning("card that cannot be read", why=str(error))
-        return Changes()

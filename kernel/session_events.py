@@ -26,6 +26,21 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
+class Restored:
+    """`person` takes up again what their message had put aside: `gate`, whose card asks once more.
+
+    `turn` is the id for the turn that this opens: `parts`, and a message of the model with that call.
+    """
+
+    turn: str
+    person: str
+    parts: tuple[Part, ...]
+    gate: Gate
+    prefix: str = ""
+    is_private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Closing:
     """The top frame gets no more tools: `why` is what the model reads before its last words."""
 
@@ -154,6 +169,7 @@ class Compacted:
 
 SessionEvent = (
     Spoken
+    | Restored
     | Closing
     | Compacted
     | Calling

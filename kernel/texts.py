@@ -188,6 +188,8 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "ask.allowed": ("{what}\n✅ {name} 已允许", "{what}\n✅ allowed by {name}"),
     "ask.denied": ("{what}\n🚫 {name} 已拒绝", "{what}\n🚫 denied by {name}"),
     "ask.closed": ("{what}\n已不再需要决定", "{what}\nno decision is needed any more"),
+    "ask.aside": ("{what}\n先放下了：你说了别的", "{what}\nset aside: you wrote something else instead"),
+    "ask.restore": ("恢复", "Restore"),
     "ask.not_yours": ("这要由提出的人来决定。", "The person who asked decides this."),
     "reminder.asks_create": ("设一个提醒：\n{words}", "set a reminder:\n{words}"),
     "reminder.asks_change": ("改一个提醒：\n{words}", "change a reminder:\n{words}"),

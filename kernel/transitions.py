@@ -13,6 +13,7 @@ What moves a turn:
     state     event                              next
     --------  ---------------------------------  ---------------------------------------------------------------
     -         Spoken, nothing runs               opens a turn (or goes on with the waiting turn it supersedes)
+    -         Restored                           opens a turn that waits, beside whatever runs: its call asks again
     root      Spoken by the requester            joins the turn: last in its newest user message
     thinking  Closing                            thinking: the next reply is the frame's last, and has no tools
     thinking  Calling, the number fits           calling: the history does not grow until the result is applied
@@ -49,6 +50,7 @@ from kernel.session_events import (
     Denied,
     ModelReplied,
     Opened,
+    Restored,
     Resumed,
     Returned,
     SessionEvent,
@@ -76,6 +78,8 @@ def apply(session: Session, event: SessionEvent) -> Session:
     match event:
         case Spoken():
             changed = _speak(session, event)
+        case Restored():
+            changed = _restore(session, event)
         case Compacted(of=of, length=length):
             # A turn that waits was begun on the history as it was.
             is_fit = not session.turns and session.history_length == of
@@ -130,18 +134,32 @@ def _speak(session: Session, event: Spoken) -> Session:
             return session if superseded is turn else _with_turn(session, superseded)
     if session.turn(event.turn) is not None:
         return session
+    frame = Frame((Message(Role.USER, event.parts),), prefix=event.prefix, mode=event.mode)
+    return _open_turn(session, event, frame)
+
+
+def _open_turn(session: Session, event: Spoken | Restored, frame: Frame) -> Session:
     is_same = event.prefix == session.prefix
     thinking_from = session.thinking_from if is_same else session.history_length
     turn = Turn(
         id=event.turn,
         requester=event.person,
-        frames=(Frame((Message(Role.USER, event.parts),), prefix=event.prefix, mode=event.mode),),
+        frames=(frame,),
         base=session.history_length,
         thinking_from=thinking_from,
         is_private=event.is_private,
     )
     turns = (*session.turns, turn)
     return replace(session, turns=turns, prefix=event.prefix, thinking_from=thinking_from)
+
+
+def _restore(session: Session, event: Restored) -> Session:
+    """The call stands in a message of its own, as if the model had just made it: it is decided and run like any."""
+    gate = event.gate
+    if session.turn(event.turn) is not None or gate.state is not GateState.ASKED:
+        return session
+    opened = Open(Message(Role.ASSISTANT, (gate.call,)), (gate,))
+    return _open_turn(session, event, Frame((Message(Role.USER, event.parts),), prefix=event.prefix, open=opened))
 
 
 def _supersede(turn: Turn, event: Spoken) -> Turn:

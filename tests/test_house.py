@@ -31,6 +31,7 @@ MIND = (
         "approvals",
         "questions",
         "open_cards",
+        "card_ends",
         "reminders",
         "commands",
         "access",

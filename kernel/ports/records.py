@@ -13,8 +13,8 @@ from kernel.chat import ConversationId, MessageRef, Sender
 class PromptRecord:
     """What a token on a button stands for, and every place where it was shown.
 
-    `kind` is the mind module that made it; `data` is that module's JSON. `is_open` until a PromptClosed for it. `kept`
-    is how long it is remembered although nobody closes it; None: until it is closed.
+    `kind` is the mind module that made it; `data` is that module's JSON. `is_open` until a PromptClosed for it without
+    choices. `kept` is how long it is remembered although nobody closes it; None: until it is closed.
     """
 
     token: str

@@ -97,9 +97,14 @@ def is_prior(outbound: Outbound) -> bool:
     return isinstance(outbound, Prompt | Notice)
 
 
-def closes(outbound: Outbound) -> str:
-    """The token that `outbound` closes, empty when it closes none."""
+def edits(outbound: Outbound) -> str:
+    """The token of the prompt that `outbound` changes wherever it was shown, empty when it changes none."""
     return outbound.token if isinstance(outbound, PromptClosed) else ""
+
+
+def closes(outbound: Outbound) -> bool:
+    """Whether that prompt is closed: a button that is left may still be pressed."""
+    return isinstance(outbound, PromptClosed) and not outbound.choices
 
 
 def shows(outbound: Outbound) -> str:

@@ -82,6 +82,7 @@ VALUES: tuple[object, ...] = (
     PICTURE,
     MESSAGE,
     TURN,
+    GATE,
     Session(HERE, (TURN, replace(TURN, id="t2", ending=None)), "t1", 9, 12),
     UserMessage("e1", HERE, ANN, 2**60, AT, "hi", (PICTURE,), "quoted", "album", False, REF),
     ButtonPress("e2", HERE, ANN, 5, AT, "tok", "yes", "cb", REF),

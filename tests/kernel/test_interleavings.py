@@ -50,6 +50,7 @@ SEEN_OFTEN = (
     "expiry",
     "parked",
     "stop",
+    "Restored",
     "misfit",
 )
 """What every large number of plays comes to; a row that is never reached is not tested."""

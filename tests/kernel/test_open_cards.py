@@ -26,7 +26,10 @@ def test_open_are_the_cards_of_calls_that_wait_for_a_decision_or_an_answer() -> 
 
     session = Session(HERE, (Turn("t1", "ann", (frame,)), Turn("t2", "bob", (Frame(()),))))
 
-    assert open_cards(session) == {"decision", "question"}
+    assert [(token, turn.id) for token, (turn, _) in open_cards(session).items()] == [
+        ("decision", "t1"),
+        ("question", "t1"),
+    ]
 
 
 def test_a_card_that_ends_keeps_its_words_and_loses_its_alarm() -> None:

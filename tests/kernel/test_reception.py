@@ -488,8 +488,8 @@ async def test_allowing_makes_the_call_ready_and_somebody_elses_press_does_not()
 # --- what else closes a card -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["/stop", "/new", "先改成您好"])
-async def test_stop_new_and_other_words_close_the_card_and_its_alarm(text: str) -> None:
+@pytest.mark.parametrize("text", ["/stop", "/new"])
+async def test_stop_and_new_close_the_card_and_its_alarm(text: str) -> None:
     front = Front()
     token = await waiting_for_a_card(front)
 
@@ -499,6 +499,81 @@ async def test_stop_new_and_other_words_close_the_card_and_its_alarm(text: str) 
     assert reaction is not None
     assert [alarm.at for alarm in reaction.changes.alarms if alarm.token == token] == [None]
     assert told(await front.gets(presses(token, "allow"))) == ["已经处理过了。"]
+
+
+async def put_aside(front: Front) -> str:
+    """A card, and words of its person instead of a decision."""
+    token = await waiting_for_a_card(front)
+    await front.gets(says("先改成您好"))
+    return token
+
+
+async def test_other_words_put_the_request_aside_and_leave_its_card_and_its_time() -> None:
+    front = Front()
+    token = await waiting_for_a_card(front)
+
+    reaction = await front.gets(says("先改成您好"))
+
+    assert closing(reaction) == ["post：你好\n先放下了：你说了别的"]
+    assert reaction is not None
+    assert [
+        each.label for end in reaction.changes.outbound if isinstance(end, PromptClosed) for each in end.choices
+    ] == ["恢复"]
+    assert reaction.changes.alarms == ()
+    assert told(await front.gets(presses(token, "allow"))) == ["已经处理过了。"]
+
+
+async def test_taken_up_again_the_same_call_asks_on_the_same_card_and_runs_once_allowed() -> None:
+    front = Front()
+    token = await waiting_for_a_card(front)
+    asked = gate_of(front.session, "c1")
+    await front.gets(says("先改成您好"))
+
+    reaction = await front.gets(presses(token, "restore"))
+
+    assert closing(reaction) == ["需要你同意：post：你好"]
+    (again,) = front.session.turns[-1].gates
+    assert (again.state, again.token, again.digest) == (GateState.ASKED, token, asked.digest)
+    assert (again.call.name, again.call.arguments) == (asked.call.name, asked.call.arguments)
+    assert again.call.id != asked.call.id
+
+    await front.gets(presses(token, "allow"))
+
+    assert front.session.turns[-1].gates[0].state is GateState.READY
+
+
+async def test_only_who_asked_takes_a_request_up_again_and_only_once() -> None:
+    front = Front()
+    token = await put_aside(front)
+
+    assert told(await front.gets(presses(token, "restore", person=BEN))) == ["这要由提出的人来决定。"]
+    assert told(await front.gets(presses(token, "restore"))) == ["好的。"]
+    second = await front.gets(presses(token, "restore"))
+
+    assert told(second) == ["这个按钮已经失效了。"]
+    assert [len(turn.gates) for turn in front.session.turns] == [0, 1]
+
+
+async def test_words_put_a_request_aside_as_often_as_it_is_taken_up() -> None:
+    front = Front()
+    token = await put_aside(front)
+    await front.gets(says("/stop"))
+    await front.gets(presses(token, "restore"))
+
+    reaction = await front.gets(says("还是算了"))
+
+    assert closing(reaction) == ["post：你好\n先放下了：你说了别的"]
+    assert told(await front.gets(presses(token, "restore"))) == ["好的。"]
+
+
+async def test_a_request_that_was_put_aside_can_be_taken_up_until_its_time_is_over() -> None:
+    front = Front()
+    token = await put_aside(front)
+
+    reaction = await front.gets(Expired("x1", HERE, START, token))
+
+    assert closing(reaction) == ["post：你好\n已不再需要决定"]
+    assert told(await front.gets(presses(token, "restore"))) == ["已经处理过了。"]
 
 
 @pytest.mark.parametrize("text", ["/status", "/reminders", "20分钟后提醒我喝水", "/nothing"])

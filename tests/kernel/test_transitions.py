@@ -18,6 +18,7 @@ from kernel.session_events import (
     Denied,
     ModelReplied,
     Opened,
+    Restored,
     Resumed,
     Returned,
     SessionEvent,
@@ -231,6 +232,18 @@ def test_the_requesters_next_words_supersede_every_open_card_and_follow_the_resu
     newest = turn_of(session).top.messages[-1]
     assert [type(part) for part in newest.parts] == [ToolResult, ToolResult, Text]
     assert texts_of(newest)[-1] == "算了"
+
+
+def test_what_was_put_aside_stands_again_as_a_turn_that_waits_beside_the_one_that_runs() -> None:
+    asked = gate("a", ASKED)
+    session = apply(open_with(asked), spoken("算了", turn="t2"))
+
+    session = apply(session, Restored("t3", ANN, (Text("还是要"),), replace(asked, call=replace(asked.call, id="z"))))
+
+    assert (session.active, [turn.id for turn in session.turns]) == ("t1", ["t1", "t3"])
+    assert session.turns[1].is_waiting
+    session = apply(session, Voted("t3", "z", asked.digest, ANN))
+    assert (session.active, gate_of(session, "z", "t3").state) == ("t1", READY)
 
 
 def test_words_of_somebody_else_supersede_nothing() -> None:

@@ -88,7 +88,7 @@ async def test_what_the_model_could_not_read_does_not_stand_in_the_way_of_the_ne
         await here.platform.sees("在的")
 
 
-async def test_a_card_that_is_superseded_by_words_from_before_it_was_shown_is_closed() -> None:
+async def test_a_card_that_is_superseded_by_words_from_before_it_was_shown_is_put_aside() -> None:
     deeds, gate = Deeds(), Gate()
     async with world(tools=[deeds.tool("post", approval=Approval.ASK)]) as here:
         here.model.then(Held(call("post", text="x"), gate), "不发了。")
@@ -101,7 +101,7 @@ async def test_a_card_that_is_superseded_by_words_from_before_it_was_shown_is_cl
 
         await here.platform.sees("不发了。")
         card = await here.platform.sees("post：x")
-        assert (card.choices, "不再需要决定" in card.text) == ((), True)
+        assert ([each.label for each in card.choices], "先放下了" in card.text) == (["恢复"], True)
 
 
 async def test_what_was_received_of_an_answer_stays_when_it_is_stopped_and_the_model_knows_it() -> None:

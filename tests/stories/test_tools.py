@@ -97,7 +97,7 @@ async def test_a_refused_call_never_runs_and_the_model_reads_why() -> None:
         assert deeds.done == []
 
 
-async def test_words_instead_of_a_press_close_the_card_and_reach_the_model() -> None:
+async def test_words_instead_of_a_press_put_the_card_aside_and_reach_the_model() -> None:
     deeds = Deeds()
     async with world(tools=[deeds.tool("post", approval=Approval.ASK)]) as here:
         here.model.then(call("post", text="你好"), "改好了")
@@ -107,8 +107,8 @@ async def test_words_instead_of_a_press_close_the_card_and_reach_the_model() -> 
         here.platform.says("先改成您好")
 
         await here.platform.sees("改好了")
-        await here.platform.sees("不再需要决定")
-        assert card.choices == ()
+        await here.platform.sees("先放下了")
+        assert [each.label for each in card.choices] == ["恢复"]
         assert here.model.requests[-1].messages[-1].text.endswith("先改成您好")
 
 

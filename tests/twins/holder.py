@@ -19,8 +19,19 @@ from kernel.errors import LeaseLost
 from kernel.loop import CallModel, Effect, Limits, RunCall, advance, find_gate, read_reply
 from kernel.messages import Message, Text, ToolResult
 from kernel.ports import LEASE, Alarm, Checkout, Item, Lease, Outcome, Release, Step
-from kernel.session import Ending, GateState, Session, Turn
-from kernel.session_events import Asked, Broken, Denied, Resumed, Returned, SessionEvent, Spoken, Voted, Worded
+from kernel.session import Ending, Gate, GateState, Session, Turn
+from kernel.session_events import (
+    Asked,
+    Broken,
+    Denied,
+    Restored,
+    Resumed,
+    Returned,
+    SessionEvent,
+    Spoken,
+    Voted,
+    Worded,
+)
 from kernel.transitions import apply
 from tests.twins.clock import START
 from tests.twins.invariants import Went, goes_on, may_run
@@ -56,6 +67,8 @@ class Stage:
         self.numbers: Iterator[int] = count(1)
         self.trace: list[object] = []
         self.cards: dict[str, Card] = {}
+        self.aside: dict[str, Gate] = {}
+        """What a person's words put aside, by the token of its card."""
         self.alarms: list[Alarm] = []
         self.parked: set[str] = set()
         self.is_told_twice = False
@@ -78,6 +91,8 @@ class _Pending:
     votes: tuple[Voted, ...] = ()
     history: tuple[Message, ...] = ()
     ended: tuple[Turn, ...] = ()
+    aside: dict[str, Gate] = field(default_factory=dict)
+    restored: tuple[str, ...] = ()
     has_result: bool = False
 
 
@@ -157,6 +172,10 @@ class Holder:
         if self.session is before:
             return False
         self.stage.judge.spoke(message.text, before, self.session)
+        shown = {gate.token: gate for turn in before.turns for gate in turn.gates if not gate.is_question}
+        gone = cards_of(before).keys() - cards_of(self.session).keys()
+        # A card of the same step was never shown.
+        self.pending.aside |= {token: shown[token] for token in sorted(gone & shown.keys() & self.stage.cards.keys())}
         return True
 
     def _meant(self, inbound: UserMessage | ButtonPress | Expired) -> list[SessionEvent]:
@@ -166,6 +185,8 @@ class Holder:
         if isinstance(inbound, Expired):
             return [Denied(card.turn, card.call, "Nobody decided.")]
         person = inbound.sender.id
+        if inbound.choice == "restore":
+            return self._restored(inbound.token) if person == card.requester else []
         if card.name != "both" and person != card.requester:
             return []
         if inbound.choice == "deny":
@@ -173,6 +194,17 @@ class Holder:
         if card.name == QUESTION:
             return [Worded(card.turn, card.call, "the red one")]
         return [Voted(card.turn, card.call, card.digest if inbound.choice == "allow" else "wrong", person)]
+
+    def _restored(self, token: str) -> list[SessionEvent]:
+        """The request that was put aside asks again, once."""
+        pending, stage = self.pending, self.stage
+        gate = (stage.aside | pending.aside).get(token)
+        if gate is None or token in pending.restored:
+            return []
+        pending.restored += (token,)
+        again = replace(gate, call=replace(gate.call, id=stage.id("c")), votes=())
+        requester = stage.cards[token].requester
+        return [Restored(stage.id(), requester, (Text("taken up again"),), again, prefix="p")]
 
     # --- steps -----------------------------------------------------------------------------------------------------
 
@@ -235,6 +267,9 @@ class Holder:
     def _tell(self, stored: Session, parked: list[str]) -> None:
         pending, judge = self.pending, self.stage.judge
         self.stage.parked |= set(parked)
+        self.stage.aside |= pending.aside
+        for token in pending.restored:
+            del self.stage.aside[token]
         judge.committed(
             stored, pending.history, read=pending.words, others=pending.others, votes=pending.votes, parked=parked
         )
@@ -244,7 +279,8 @@ class Holder:
     def _alarms(self) -> tuple[Alarm, ...]:
         """One for every new card; away with those of cards that are decided."""
         before, after = cards_of(self.stored), cards_of(self.session)
-        fresh = tuple(Alarm(token, self.stage.now + WAITS) for token in sorted(after.keys() - before.keys()))
+        news = sorted(token for token, card in after.items() if before.get(token) != card)
+        fresh = tuple(Alarm(token, self.stage.now + WAITS) for token in news)
         self.stage.cards.update((alarm.token, after[alarm.token]) for alarm in fresh)
         self.stage.alarms += fresh
         return fresh + tuple(Alarm(token, None) for token in sorted(before.keys() - after.keys()))

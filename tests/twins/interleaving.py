@@ -147,10 +147,11 @@ class Scene:
         self._stage.tally["stop" if isinstance(inbound, UserMessage) else "press"] += 1
 
     async def _press(self, dice: Random) -> None:
-        token = dice.choice(list(self._stage.cards)[-4:])
+        aside = list(self._stage.aside)
+        token = dice.choice(aside if aside and dice.random() < 0.4 else list(self._stage.cards)[-4:])
         card = self._stage.cards[token]
         person = dice.choice(PEOPLE) if card.name == "both" or dice.random() < 0.2 else card.requester
-        choice = dice.choices(("allow", "deny", "wrong"), (6, 2, 1))[0]
+        choice = dice.choices(("allow", "deny", "wrong", "restore"), (6, 2, 1, 9 * (token in aside)))[0]
         for _ in range(dice.choice((1, 1, 2))):
             await self._put_press(person, token, choice)
 

@@ -13,6 +13,7 @@ from kernel.session_events import (
     Claimed,
     ModelReplied,
     Opened,
+    Restored,
     Resumed,
     Returned,
     SessionEvent,
@@ -83,7 +84,10 @@ class Judge:
                 assert old is not None
                 self._gone(old, cause)
             elif old is None:
-                assert cause is ModelReplied, f"{cause.__name__} brought a call"
+                assert cause in (ModelReplied, Restored), f"{cause.__name__} brought a call"
+                if cause is Restored:
+                    assert new.gate is not None
+                    assert (new.gate.state, new.gate.votes) == (ASKED, ()), "it came back decided"
                 assert new.gate is None or new.gate.state in (ASKED, READY, DENIED, ANSWERED)
             elif old.result is not None:
                 assert new.result == old.result, "a second answer"
@@ -140,7 +144,7 @@ class Judge:
         for turn in after.turns:
             old = known.get(turn.id)
             if old is None:
-                assert isinstance(event, Spoken), "a turn that nobody opened"
+                assert isinstance(event, Spoken | Restored), "a turn that nobody opened"
                 continue
             if old.is_calling and turn.is_calling and old.effect == turn.effect:
                 said = [[frame.messages for frame in each.frames] for each in (old, turn)]

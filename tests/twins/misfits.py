@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernel.messages import Message, Role, Text, ToolResult
+from kernel.messages import Concurrency, Message, Role, Text, ToolCall, ToolResult
 from kernel.session import Ending, Gate, GateState, Session, Turn
 from kernel.session_events import (
     Asked,
@@ -14,6 +14,7 @@ from kernel.session_events import (
     Denied,
     ModelReplied,
     Opened,
+    Restored,
     Resumed,
     Returned,
     SessionEvent,
@@ -30,6 +31,7 @@ WORDS = (Text("misfit"),)
 def misfits(session: Session, fence: int) -> Iterator[SessionEvent]:
     """Each is refused by `session`, which the holder of `fence` has taken over."""
     yield from _of_turn("nobody", 0)
+    yield Restored("nobody", "1", WORDS, _aside(GateState.READY))
     if not any(turn.is_calling for turn in session.turns):
         yield Resumed(fence)
     for turn in session.turns:
@@ -46,6 +48,7 @@ def misfits(session: Session, fence: int) -> Iterator[SessionEvent]:
             yield ModelReplied(turn.id, turn.effect, LATE)
         if turn.ending is not None:
             yield Broken(turn.id, Ending.FAILED)
+        yield Restored(turn.id, turn.requester, WORDS, _aside(GateState.ASKED))
         if turn.id == session.active and (not is_thinking or len(turn.frames) > 1):
             yield Spoken("misfit", turn.requester, WORDS)
         if turn.id == session.active:
@@ -57,6 +60,10 @@ def misfits(session: Session, fence: int) -> Iterator[SessionEvent]:
             yield from (
                 event for message in frame.messages for call in message.calls for event in _of_call(turn.id, call.id, 1)
             )
+
+
+def _aside(state: GateState) -> Gate:
+    return Gate(ToolCall("aside", "post", "{}"), Concurrency.EXCLUSIVE, state, "digest", "token")
 
 
 def _of_turn(turn: str, effect: int) -> Iterator[SessionEvent]:

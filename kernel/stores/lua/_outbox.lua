@@ -1,6 +1,6 @@
 -- The outbox of a conversation: `o` its lease, `ox` the ids of its deliveries in order, `dl` what is known of each.
 
-local FIELDS = {'body', 'at', 'prior', 'proves', 'blobs', 'closes', 'ends', 'attempts', 'parts', 'refs', 'flight'}
+local FIELDS = {'body', 'at', 'prior', 'proves', 'blobs', 'edits', 'ends', 'attempts', 'parts', 'refs', 'flight'}
 
 -- Keep the two sorted sets of a platform true: who may send something, and when.
 local function place_line(c)
@@ -28,7 +28,7 @@ end
 
 -- Reads one delivery from the arguments and appends it; `proves` names the firing that it proves, or is empty.
 local function append_delivery(now, proves)
-  local c, body, prior, ends, closes, blobs = take(), take(), take(), take(), take(), take()
+  local c, body, prior, ends, edits, closes, blobs = take(), take(), take(), take(), take(), take(), take()
   local id = num(redis.call('HINCRBY', K.o .. c, 'counted', 1))
   redis.call('PERSIST', K.o .. c)
   local delivery = {id .. ':body', body, id .. ':at', num(now)}
@@ -38,14 +38,14 @@ local function append_delivery(now, proves)
   end
   if prior == '1' then set('prior', '1') end
   if ends == '1' then set('ends', '1') end
-  if closes ~= '' then set('closes', closes) end
+  if edits ~= '' then set('edits', edits) end
   if blobs ~= '' then set('blobs', blobs) end
   if proves ~= '' then set('proves', proves) end
   redis.call('HSET', K.dl .. c, unpack(delivery))
   redis.call('RPUSH', K.ox .. c, id)
   if prior == '1' then redis.call('HINCRBY', K.o .. c, 'prior', 1) end
   for blob in string.gmatch(blobs, '%S+') do hold(blob, 'd:' .. c .. ':' .. id) end
-  if closes ~= '' then close_prompt(closes) end
+  if closes == '1' then close_prompt(edits) end
   place_line(c)
   redis.call('PUBLISH', K.out_channel .. platform_of(c), c)
 end
@@ -81,7 +81,7 @@ end
 local function head_of(c, id, fence)
   local key = K.dl .. c
   local got = redis.call('HMGET', key, id .. ':body', id .. ':attempts', id .. ':parts', id .. ':refs',
-    id .. ':flight', id .. ':closes', id .. ':ends')
+    id .. ':flight', id .. ':edits', id .. ':ends')
   if got[7] then redis.call('DEL', K.draft .. c, K.working .. c) end
   local places = got[6] and places_of(got[6]) or {}
   return {c, id, num(fence), got[1], got[2] or '0', got[3] or '', got[4] or '', got[5] or '', places}

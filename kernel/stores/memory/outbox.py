@@ -182,7 +182,7 @@ class MemoryOutbox:
         parcel = line.parcels[0]
         if rules.ends_drafts(parcel.outbound):
             line.draft = line.working = None
-        prompt = self._memory.prompts.get(rules.closes(parcel.outbound))
+        prompt = self._memory.prompts.get(rules.edits(parcel.outbound))
         return Delivery(
             parcel.id,
             parcel.outbound,

@@ -218,8 +218,8 @@ class Memory:
             line = self.lines[each.conversation]
             line.counted += 1
             line.parcels.append(Parcel(str(line.counted), each, now, proves=proves if number == proof else None))
-            token = rules.closes(each)
-            if token in self.prompts:
+            token = rules.edits(each)
+            if token in self.prompts and rules.closes(each):
                 self.prompts[token] = replace(self.prompts[token], is_open=False)
                 self.forget_prompts[token] = self.clock.now() + rules.KEEP_CLOSED_PROMPTS
             self.tell(f"outbox:{each.conversation.platform}")

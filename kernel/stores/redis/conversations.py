@@ -181,7 +181,8 @@ def outbound_arguments(outbound: Outbound) -> list[str]:
         encode(outbound),
         str(int(rules.is_prior(outbound))),
         str(int(rules.ends_drafts(outbound))),
-        encoded(rules.closes(outbound)),
+        encoded(rules.edits(outbound)),
+        str(int(rules.closes(outbound))),
         " ".join(encoded(each.blob) for each in rules.attachments_of(outbound)),
     ]
 

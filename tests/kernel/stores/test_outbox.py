@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from kernel.chat import ConversationId, Draft, MessageRef, Notice, Outbound
+from kernel.chat import Choice, ConversationId, Draft, MessageRef, Notice, Outbound
 from kernel.errors import LeaseLost
 from kernel.ports import LEASE, Delivery
 from kernel.stores.stores import Stores
@@ -290,6 +290,25 @@ async def test_a_closed_prompt_is_closed_wherever_it_was_shown(stores: Stores, c
     delivery = await pulled(stores, clock)
     assert delivery.outbound == closed()
     assert set(delivery.places) == {ref(1), ref(1, THERE)}
+
+
+async def test_a_prompt_that_is_left_with_other_buttons_is_changed_where_it_was_shown_and_stays_open(
+    stores: Stores, clock: JumpingClock
+) -> None:
+    await kept(stores, clock.now(), outbound=(prompt(),), prompts=(record(),))
+    delivery = await stores.outbox.split(await pulled(stores, clock), ("card",), now=clock.now())
+    delivery = await stores.outbox.sent(delivery, ref(1), now=clock.now())
+    await stores.outbox.done(delivery, now=clock.now())
+    changed = replace(closed(), choices=(Choice("again", "Again"),))
+    known = replace(record(), data='{"call":"c2"}')
+
+    await kept(stores, clock.now(), outbound=(changed,), prompts=(known,))
+
+    stored = await stores.prompts.get("tok")
+    assert stored is not None
+    assert (stored.is_open, stored.data) == (True, known.data)
+    delivery = await pulled(stores, clock)
+    assert (delivery.outbound, delivery.places) == (changed, (ref(1),))
 
 
 async def test_a_prompt_that_is_stored_again_keeps_its_places(stores: Stores, clock: JumpingClock) -> None:
