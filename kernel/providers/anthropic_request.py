@@ -8,7 +8,18 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, assert_never
 
-from kernel.messages import Image, Message, ModelRequest, Opaque, Part, Text, ToolCall, ToolResult, ToolWords
+from kernel.messages import (
+    Image,
+    Message,
+    ModelRequest,
+    Opaque,
+    Part,
+    Text,
+    ToolCall,
+    ToolResult,
+    ToolWords,
+    is_by_program,
+)
 from kernel.providers.claude_manners import PROPER, Manners
 from kernel.providers.claude_models import abilities_of, thinking_of
 from kernel.providers.loops import loop_without_thinking
@@ -56,15 +67,17 @@ def request_body(
             body["tool_choice"] = {"type": "none"}
     body["messages"] = [_message(turn, manners) for turn in turns]
     if manners.marks_cache:
-        _mark(body)
+        _mark(body, may_call=request.may_call)
     return body
 
 
-def _mark(body: dict[str, Any]) -> None:
+def _mark(body: dict[str, Any], *, may_call: bool) -> None:
     """Mark what later requests begin with: the tools, the prompt, and the ends of the two newest user messages.
 
     The last but one is where the request before this one ended: a service looks back from a mark over 20 blocks only,
-    and a message may bring more.
+    and a message may bring more. A plan looks for the plan before it as well: messages are kept apart for each
+    `tool_choice` (Anthropic, prompt caching), and that one ended where the turn before began. The mark of the tools
+    gives way then: what it kept is near enough to the prompt's to be found.
     """
     ends: list[dict[str, Any]] = []
     if tools := body.get("tools"):
@@ -72,9 +85,19 @@ def _mark(body: dict[str, Any]) -> None:
     if system := body.get("system"):
         ends.append(system[-1])
     said = [message for message in body["messages"] if message["role"] == "user"]
-    ends += [message["content"][-1] for message in said[-2:]]
-    for block in ends[:MOST_MARKS]:
+    newest = said[-2:]
+    before = None if may_call else next((message for message in reversed(said[:-1]) if _opens_turn(message)), None)
+    if before is not None and before is not newest[0]:
+        newest.insert(0, before)
+    ends += [message["content"][-1] for message in newest]
+    for block in ends[-MOST_MARKS:]:
         block["cache_control"] = _MARK
+
+
+def _opens_turn(message: dict[str, Any]) -> bool:
+    """A person's words that answer no call, and no word of the program such as the one behind a plan."""
+    first = message["content"][0]
+    return first["type"] == "text" and not is_by_program(first["text"])
 
 
 def _tool(tool: ToolWords) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
@@ -16,7 +17,8 @@ class BoundThinking:
 
     def sign(self, body: dict[str, Any], thought: str) -> str:
         """The signature of a thought with which the reply to `body` begins."""
-        return f"{body['model']}/{_digest(thought)}/{_before(body, len(body['messages']), 0)}"
+        *_, before = _all_before({**body, "messages": [*body["messages"], {"content": [None]}]})
+        return f"{body['model']}/{_digest(thought)}/{before}"
 
     def remember(self, call_ids: list[str]) -> None:
         """The calls of a reply that began with a thought."""
@@ -24,17 +26,17 @@ class BoundThinking:
 
     def breach(self, body: dict[str, Any]) -> str | None:
         """The first thing about thinking that is refused, None when nothing."""
-        for index, message in enumerate(body["messages"]):
-            for position, block in enumerate(message["content"]):
-                if block["type"] != "thinking":
-                    continue
-                model, thought, before = block.get("signature", "").split("/")
-                if model != body["model"]:
-                    return f"messages.{index}: thinking of {model}"
-                if thought != _digest(block["thinking"]):
-                    return f"messages.{index}: Invalid `signature` in `thinking` block"
-                if before != _before(body, index, position):
-                    return f"messages.{index}: The block is bound to a different conversation."
+        blocks = ((index, block) for index, message in enumerate(body["messages"]) for block in message["content"])
+        for (index, block), was_before in zip(blocks, _all_before(body), strict=True):
+            if block["type"] != "thinking":
+                continue
+            model, thought, before = block.get("signature", "").split("/")
+            if model != body["model"]:
+                return f"messages.{index}: thinking of {model}"
+            if thought != _digest(block["thinking"]):
+                return f"messages.{index}: Invalid `signature` in `thinking` block"
+            if before != was_before:
+                return f"messages.{index}: The block is bound to a different conversation."
         return self._missing(body)
 
     def _missing(self, body: dict[str, Any]) -> str | None:
@@ -56,17 +58,18 @@ def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:12]
 
 
-def _before(body: dict[str, Any], index: int, position: int) -> str:
-    """Fingerprint of what stands before a block: prompt, tools, all earlier blocks; cache marks are no part of it."""
-    said = [message["content"] for message in body["messages"][:index]]
-    if index < len(body["messages"]):
-        said.append(body["messages"][index]["content"][:position])
-    elif position:
-        raise ValueError("only the first block of a reply is signed here")
-    else:
-        said.append([])
-    everything = [body.get("system"), body.get("tools"), said]
-    return _digest(json.dumps(_unmarked(everything), sort_keys=True))
+def _all_before(body: dict[str, Any]) -> Iterator[str]:
+    """Of each block a fingerprint of what stands before it: prompt, tools, all earlier blocks; no cache marks."""
+    seen = sha256(_wire([body.get("system"), body.get("tools")]))
+    for message in body["messages"]:
+        seen.update(b"[")
+        for block in message["content"]:
+            yield seen.hexdigest()[:12]
+            seen.update(_wire(block))
+
+
+def _wire(value: Any) -> bytes:
+    return json.dumps(_unmarked(value), sort_keys=True).encode()
 
 
 def _unmarked(value: Any) -> Any:

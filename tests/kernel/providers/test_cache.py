@@ -3,38 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
-from kernel.messages import Message, ModelRequest, Opaque, ToolCall, ToolWords
+from kernel.messages import Message, ModelRequest, Opaque, ToolCall, ToolWords, by_program
 from kernel.providers.anthropic_request import request_body
 from kernel.providers.turns import Maker
+from tests.twins.clock import JumpingClock
 from tests.twins.conversation import SCHEMA, assistant, call, result, user
+from tests.twins.prompt_cache import MarkedCache
 
 CLAUDE = Maker("anthropic", "claude-sonnet-5-5")
 TOOLS = tuple(ToolWords(f"service.tool_{n}", "Does something with files and people. " * 5, SCHEMA) for n in range(20))
 SYSTEM = "You are an assistant in a hospital. " * 60
-LOOK_BACK = 20
-"""Blocks before a mark in which a service looks for what it knows (Anthropic, prompt caching)."""
-
-
-class Cache:
-    """Of one service: knows the beginnings that were marked."""
-
-    def __init__(self) -> None:
-        self.sent = 0
-        self.read = 0
-        self._known: set[str] = set()
-
-    def take(self, body: dict[str, Any]) -> None:
-        """Count a request, in characters."""
-        blocks = [*body["tools"], *body["system"], *(block for one in body["messages"] for block in one["content"])]
-        bare = [json.dumps({**block, "cache_control": None}) for block in blocks]
-        marked = [number for number, block in enumerate(blocks) if "cache_control" in block]
-        begins = ["".join(bare[: number + 1]) for number in range(len(bare))]
-        near = {number - back for number in marked for back in range(LOOK_BACK) if number >= back}
-        self.sent += len(begins[-1])
-        self.read += max((len(begins[number]) for number in near if begins[number] in self._known), default=0)
-        self._known |= {begins[number] for number in marked}
 
 
 def thirty_messages(calls_each: int) -> list[Message]:
@@ -56,10 +35,12 @@ def thirty_messages(calls_each: int) -> list[Message]:
 
 
 def share(messages: list[Message]) -> float:
-    cache = Cache()
-    for length in range(1, len(messages) + 1, 2):
+    cache = MarkedCache(JumpingClock())
+    counted = [
         cache.take(request_body(ModelRequest(SYSTEM, tuple(messages[:length]), TOOLS), CLAUDE))
-    return cache.read / cache.sent
+        for length in range(1, len(messages) + 1, 2)
+    ]
+    return sum(each.read for each in counted) / sum(each.sent for each in counted)
 
 
 def test_four_fifths_of_a_conversation_are_read_from_the_cache() -> None:
@@ -69,3 +50,22 @@ def test_four_fifths_of_a_conversation_are_read_from_the_cache() -> None:
 def test_a_message_of_many_calls_does_not_lose_it() -> None:
     """A service looks back over twenty blocks only."""
     assert share(thirty_messages(15)) >= 0.8
+
+
+def test_a_plan_reads_what_the_plan_before_it_left_there() -> None:
+    """What stands behind the tools and the prompt is kept apart for each `tool_choice`."""
+    cache = MarkedCache(JumpingClock())
+    opening, carry_out = user("帮我看看今天的排班。" * 3), user(by_program("carry it out"))
+    loop = [each for n in range(8) for each in (assistant(*_calls(n)), user(*(result(c.id) for c in _calls(n))))]
+    before = [opening, assistant("1. 看排班"), carry_out, *loop, assistant("好")]
+    cache.take(request_body(ModelRequest(SYSTEM, (opening,), TOOLS, may_call=False), CLAUDE))
+
+    plan = request_body(ModelRequest(SYSTEM, (*before, user("谢谢，那明天呢？")), TOOLS, may_call=False), CLAUDE)
+
+    known = cache.take(request_body(ModelRequest(SYSTEM, (opening,), TOOLS, may_call=False), CLAUDE))
+    assert known.read == known.sent
+    assert cache.take(plan).read == known.sent
+
+
+def _calls(n: int) -> list[ToolCall]:
+    return [call(f"c{n}_{k}") for k in range(3)]
