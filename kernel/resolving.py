@@ -21,7 +21,7 @@ from kernel.messages import Concurrency
 from kernel.outside import has_read_others
 from kernel.session import Gate, GateState, Turn
 from kernel.session_events import ModelReplied
-from kernel.tools import Requester, ToolRegistry
+from kernel.tools import Requester, ToolRegistry, capped
 
 log = structlog.get_logger()
 
@@ -60,7 +60,7 @@ async def _resolved(
             requester = Requester(turn.requester, conversation, turn.is_private)
             arguments = await resolve(bound.arguments, requester)
     except ModelError as error:
-        return _refused(gate, str(error))
+        return _refused(gate, capped(str(error)))
     except RetryLater:
         raise
     except Exception:  # The boundary of a tool's own code, as when it runs.

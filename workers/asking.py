@@ -10,7 +10,6 @@ import structlog
 
 from kernel.compaction import KEPT
 from kernel.context import MOST_PAST, request_messages, with_short_results, without_thinking
-from kernel.errors import ProviderFailed
 from kernel.loop import CallModel
 from kernel.messages import Effort, Message, ModelReply, ModelRequest, Stop, Thinking
 from kernel.narration import for_people
@@ -86,30 +85,12 @@ class Asker:
         self, request: Callable[[int], ModelRequest], hear: Callable[[str], None] | None, *, past: int
     ) -> ModelReply:
         """One that does not fit is made with less of the past and of results, at last with no past at all."""
-        reply = await self._said_once(request(self._asking.most_past), hear)
+        reply = await self.provider.reply(request(self._asking.most_past), hear)
         for most in (KEPT, 0):
             if reply.stop is Stop.WINDOW and not reply.message.parts:
                 log.warning("request does not fit", provider=self.provider.name, past=past)
-                reply = await self._said_once(request(most), None)
+                reply = await self.provider.reply(request(most))
         return reply
-
-    async def _said_once(self, request: ModelRequest, hear: Callable[[str], None] | None) -> ModelReply:
-        """The reply; when a try failed after some of it was heard, a provider leaves it to us to ask again unheard."""
-        heard = False
-
-        def listen(piece: str) -> None:
-            nonlocal heard
-            heard = True
-            if hear is not None:
-                hear(piece)
-
-        try:
-            return await self.provider.reply(request, listen if hear is not None else None)
-        except ProviderFailed as error:
-            if not heard:
-                raise
-            log.warning("reply broke off, asked again", provider=self.provider.name, why=str(error))
-            return await self.provider.reply(request)
 
     def _request(self, turn: Turn, history: Sequence[Message], first: int, place: Place, most: int) -> ModelRequest:
         asking = self._asking

@@ -170,4 +170,5 @@ def _maybe(bound: BoundCall) -> str:
 
 
 def _returned(effect: RunCall, text: str, *, is_error: bool) -> Done:
-    return Done(effect, Returned(effect.turn, effect.call, effect.claim, ToolResult(effect.call, text, is_error)))
+    result = ToolResult(effect.call, capped(text), is_error)
+    return Done(effect, Returned(effect.turn, effect.call, effect.claim, result))

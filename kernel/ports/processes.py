@@ -36,8 +36,8 @@ class Provider(Protocol):
     async def reply(self, request: ModelRequest, delta: Callable[[str], None] | None = None) -> ModelReply:
         """The model's whole reply; `delta` hears pieces of its text as they come.
 
-        `delta` never hears text of a try that failed before twice: a retry after some text was heard is not made.
-        Raises `ProviderFailed` (after own bounded retries) and `ProviderRefused`.
+        `delta` hears one try only: when that breaks off after some text, the rest is made up for in silence, and the
+        reply may say something else. Raises `ProviderFailed` (after own bounded retries) and `ProviderRefused`.
         """
 
     async def close(self) -> None:

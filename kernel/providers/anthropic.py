@@ -88,7 +88,8 @@ class Anthropic:
             except TooLong:
                 return ModelReply(Message(Role.ASSISTANT, ()), Stop.WINDOW, by=self.name)
             except Refusal as refusal:
-                if ear.has_heard or not self._learn(request, manners, refusal):
+                ear.broke_off()
+                if not self._learn(request, manners, refusal):
                     raise
             else:
                 is_bare = is_without_list(request, takes_no_choice=manners.takes_no_choice)

@@ -18,7 +18,7 @@ class Reasoning(Enum):
     """What a model wants done with the reasoning of its earlier replies."""
 
     BACK = "as it came, where it came"
-    WITH_CALLS = "likewise, and on every message with calls, if only empty"
+    EVERYWHERE = "likewise, and on every reply, if only empty: also where it was dropped, or was another model's"
     NEVER = "refused in requests"
 
 
@@ -56,7 +56,7 @@ class Manners:
 
 _REASONING = (
     (r"deepseek.*\br1|\br1.*deepseek", Reasoning.NEVER),
-    (r"deepseek", Reasoning.WITH_CALLS),
+    (r"deepseek", Reasoning.EVERYWHERE),
 )
 _SWITCHES = (
     (r"deepseek.*\br1|\br1.*deepseek", Switch.NONE),
@@ -106,8 +106,8 @@ def _fields(manners: Manners, said: str) -> Manners:
 
 
 def _messages(manners: Manners, said: str) -> Manners:
-    if "reasoning" in said and "passed back" in said:
-        return replace(manners, reasoning=Reasoning.WITH_CALLS)
+    if "reasoning" in said and ("passed back" in said or "missing" in said):
+        return replace(manners, reasoning=Reasoning.EVERYWHERE)
     if "reasoning" in said and _UNKNOWN.search(said):
         return replace(manners, reasoning=Reasoning.NEVER)
     if "call id" in said and "length" in said:

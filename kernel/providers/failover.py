@@ -86,14 +86,10 @@ class Failover:
             try:
                 return await self._ask(member, request, ear)
             except ProviderFailed as error:
-                if ear.has_heard:
-                    raise
                 # The shortest wish to wait counts: one of them is enough.
                 failed = error if failed is None or _wish(error) < _wish(failed) else failed
             except ProviderRefused as error:
                 refused[member] = error
-                if ear.has_heard:
-                    raise
         raise failed or next(iter(refused.values()))
 
     def _order(self, request: ModelRequest, refused: dict[_Member, ProviderRefused]) -> list[_Member]:
@@ -113,11 +109,13 @@ class Failover:
         is_probe = member.rests_until is not None
         member.is_probed = member.is_probed or is_probe
         try:
-            reply = await member.provider.reply(request, ear.hear if ear.is_listening else None)
+            reply = await member.provider.reply(request, ear.listener)
         except ProviderFailed as error:
+            ear.broke_off()
             self._rest(member, error, error.after)
             raise
         except ProviderRefused as error:
+            ear.broke_off()
             if isinstance(error, Refusal) and error.is_about_us:
                 member.has_refused = True
                 self._rest(member, error, LONGEST_REST)

@@ -72,7 +72,8 @@ class OpenAICompatible:
             try:
                 reply = await self._persistence.keep_trying(partial(self._once, request, body, ear), ear)
             except Refusal as refusal:
-                if not ear.has_heard and self._learn(manners, refusal):
+                ear.broke_off()
+                if self._learn(manners, refusal):
                     continue
                 if isinstance(refusal, TooLong):
                     return ModelReply(Message(Role.ASSISTANT, ()), Stop.WINDOW, by=self.name)

@@ -109,9 +109,9 @@ def _reasoning(message: Message, habit: Reasoning) -> dict[str, Any]:
     match habit:
         case Reasoning.NEVER:
             return {}
-        case Reasoning.WITH_CALLS if message.calls:
+        case Reasoning.EVERYWHERE:
             return {"reasoning_content": "", **kept}
-        case Reasoning.WITH_CALLS | Reasoning.BACK:
+        case Reasoning.BACK:
             return kept
         case _:
             assert_never(habit)

@@ -48,18 +48,29 @@ LAST_WORD_S = 1.0
 
 
 class Ear:
-    """Passes pieces of text on, and knows whether anybody has heard one."""
+    """Passes pieces of text on, of one try only: nobody hears two beginnings."""
+
+    __slots__ = ("_delta", "_has_heard")
 
     def __init__(self, delta: Callable[[str], None] | None) -> None:
         self._delta = delta
-        self.is_listening = delta is not None
-        self.has_heard = False
+        self._has_heard = False
+
+    @property
+    def listener(self) -> Callable[[str], None] | None:
+        """Whoever hears the next piece."""
+        return self.hear if self._delta is not None else None
 
     def hear(self, piece: str) -> None:
         """Pass `piece` on when there is somebody to hear it."""
         if piece and self._delta:
-            self.has_heard = True
+            self._has_heard = True
             self._delta(piece)
+
+    def broke_off(self) -> None:
+        """The try has failed: whoever heard some of it waits for the whole answer, and hears no other."""
+        if self._has_heard:
+            self._delta = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +83,10 @@ class Persistence:
     random: random.Random
 
     async def keep_trying(self, once: Callable[[], Awaitable[Outcome]], ear: Ear) -> Outcome:
-        """What `once` gives. Tries again after `ProviderFailed`, with growing, jittered pauses, unless text was heard.
+        """What `once` gives. Tries again after `ProviderFailed`, with growing, jittered pauses.
 
-        Raises the last `ProviderFailed` when tries or time are used up; everything else goes through.
+        After some of a try was heard, later ones are not. Raises the last `ProviderFailed` when tries or time are used
+        up; everything else goes through.
         """
         tries = 0
         try:
@@ -84,7 +96,8 @@ class Persistence:
                     try:
                         return await once()
                     except ProviderFailed as failed:
-                        if ear.has_heard or tries >= self.patience.tries or self._asks_too_much(failed):
+                        ear.broke_off()
+                        if tries >= self.patience.tries or self._asks_too_much(failed):
                             raise
                         pause = self._pause(tries, failed.after)
                         log.info("model call failed", provider=self.provider, tries=tries, why=str(failed),

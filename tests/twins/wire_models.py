@@ -11,7 +11,7 @@ from kernel.errors import ProviderFailed, ProviderRefused
 from kernel.messages import ModelReply, ModelRequest
 from kernel.providers import anthropic_wire, openai_wire
 from kernel.providers.anthropic_request import request_body as claude_body
-from kernel.providers.chat_manners import manners_of
+from kernel.providers.chat_manners import Reasoning, manners_of
 from kernel.providers.openai_request import request_body as chat_body
 from kernel.providers.status import Service
 from kernel.providers.tries import Ear
@@ -61,9 +61,9 @@ class WireModel:
     def _chat_breach(self, body: dict[str, Any]) -> str | None:
         if breach := openai_breach(body):
             return breach
-        wants_back = manners_of(self.maker.model).reasoning.name == "WITH_CALLS"
+        wants_back = manners_of(self.maker.model).reasoning is Reasoning.EVERYWHERE
         for message in body["messages"]:
-            if wants_back and message.get("tool_calls") and "reasoning_content" not in message:
+            if wants_back and message["role"] == "assistant" and "reasoning_content" not in message:
                 return "The `reasoning_content` in the thinking mode must be passed back to the API."
         return None
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from kernel.errors import ProviderFailed
 from kernel.loop import CallModel
 from kernel.messages import Effort, Message, ModelReply, ModelRequest, Opaque, Role, Stop, Text, Thinking, ToolResult
 from kernel.providers.scripted import Answer, Gate, Held, Scripted, call
@@ -112,26 +111,6 @@ async def test_words_that_lead_to_calls_are_taken_back() -> None:
     await asking
 
     assert await desk.drafts() == [""]
-
-
-async def test_a_reply_that_breaks_off_after_words_were_heard_is_asked_for_once_more_unheard() -> None:
-    gate_ = Gate()
-    gate_.open()
-    desk = Desk(Held(ProviderFailed("overloaded"), gate_, said="半"), "一整句")
-
-    reply = await desk.asks(after(spoken("你好"), calling()))
-
-    assert reply.message.text == "一整句"
-    assert len(desk.model.requests) == 2
-
-
-async def test_a_call_of_which_nothing_was_heard_is_not_made_again_here() -> None:
-    desk = Desk(ProviderFailed("overloaded"), "never asked for")
-
-    with pytest.raises(ProviderFailed):
-        await desk.asks(after(spoken("你好"), calling()))
-
-    assert len(desk.model.requests) == 1
 
 
 async def test_a_request_that_does_not_fit_is_made_once_more_with_the_newest_past_and_no_thinking() -> None:

@@ -92,6 +92,27 @@ async def test_what_was_refused_once_is_not_sent_again(
     assert [is_learned(one.body) for one in service.requests] == [False, True, True, True]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Missing `reasoning_content` field in the assistant message at message index 1.",
+        "The `reasoning_content` in the thinking mode must be passed back to the API.",
+    ],
+)
+async def test_a_service_that_misses_reasoning_gets_the_field_on_every_reply(
+    service: ModelService, clock: HastyClock, said: str
+) -> None:
+    model = chat(service, clock)
+    service.answers(refusal(said), GOOD)
+
+    reply = await model.reply(request(user("查"), assistant(call("a")), user(result("a")), assistant("好"), user("?")))
+    await model.close()
+
+    assert reply.message.text == "好"
+    asked = [[each for each in one.body["messages"] if each["role"] == "assistant"] for one in service.requests]
+    assert [["reasoning_content" in each for each in replies] for replies in asked] == [[False] * 2, [True] * 2]
+
+
 async def test_the_same_refusal_twice_ends_the_call(service: ModelService, clock: HastyClock) -> None:
     model = chat(service, clock)
     service.answers(refusal("Unknown field: stream_options"))

@@ -70,16 +70,6 @@ class Stormy:
         pass
 
 
-async def persistent(model: Stormy | Failover, heard: list[str]) -> ModelReply:
-    """As the worker asks: what broke off after words were heard is asked again, with nobody listening."""
-    try:
-        return await model.reply(HELLO, heard.append)
-    except ProviderFailed:
-        if not heard:
-            raise
-        return await model.reply(HELLO)
-
-
 @pytest.mark.parametrize("models", [1, 2])
 async def test_no_reply_is_lost_in_a_storm_and_no_text_doubled(models: int) -> None:
     """With two models, both are in it."""
@@ -94,7 +84,7 @@ async def test_no_reply_is_lost_in_a_storm_and_no_text_doubled(models: int) -> N
 
     async def chat(own: list[str], after: timedelta) -> str:
         await clock.sleep_until(began + after)
-        reply = await persistent(model, own)
+        reply = await model.reply(HELLO, own.append)
         took.append(clock.now() - began - after)
         return reply.message.text
 
@@ -121,7 +111,7 @@ async def test_one_model_in_a_storm_is_hardly_noticed_beside_another() -> None:
     async def talk() -> None:
         for _ in range(100):
             asked = clock.now()
-            by.append((await persistent(model, [])).by)
+            by.append((await model.reply(HELLO)).by)
             waits.append(clock.now() - asked)
             await clock.sleep_until(clock.now() + timedelta(seconds=3))
 

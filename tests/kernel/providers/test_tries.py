@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import random
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 import pytest
 
@@ -68,17 +69,22 @@ async def test_a_service_that_asks_for_an_hour_is_not_waited_for(clock: HastyClo
     assert clock.pauses == []
 
 
-async def test_nothing_is_tried_again_once_text_was_heard(clock: HastyClock) -> None:
-    ear = Ear(lambda _: None)
-    ear.hear("")
-    assert not ear.has_heard
-    ear.hear("你")
-    once = Failing(ProviderFailed("cut"))
+async def test_of_tries_that_break_off_in_the_middle_only_the_first_is_heard_and_all_are_counted(
+    clock: HastyClock,
+) -> None:
+    heard: list[str] = []
+    ear, tries = Ear(heard.append), count(1)
+
+    async def once() -> str:
+        number = next(tries)
+        ear.hear("" if number == 1 else f"beginning {number}")
+        raise ProviderFailed("cut")
 
     with pytest.raises(ProviderFailed):
         await persistence(clock).keep_trying(once, ear)
 
-    assert once.count == 1
+    assert heard == ["beginning 2"]
+    assert next(tries) == PATIENCE.tries + 1
 
 
 async def test_a_refusal_is_final(clock: HastyClock) -> None:
