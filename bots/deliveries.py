@@ -26,6 +26,7 @@ import structlog
 from bots.adapter import Adapter, AnswerLost, HasPlaces, Undeliverable, WrongToken
 from bots.drafts import Drafts
 from bots.lateness import with_lateness
+from bots.masking import Mask, masked
 from bots.presses import Presses
 from bots.typing import Typing
 from bots.waiting import first_of
@@ -68,6 +69,7 @@ class Deliveries:
         presses: Presses,
         typing: Typing,
         drafts: Drafts,
+        mask: Mask,
     ) -> None:
         self._adapter = adapter
         self._outbox = outbox
@@ -76,6 +78,7 @@ class Deliveries:
         self._presses = presses
         self._typing = typing
         self._drafts = drafts
+        self._mask = mask
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_stopping = False
         self.woken = asyncio.Event()
@@ -159,7 +162,7 @@ class Deliveries:
     async def _carry(self, delivery: Delivery) -> Delivery | None:
         """Send the head; the next delivery of the conversation, None when there is none or it must wait."""
         try:
-            match delivery.outbound:
+            match masked(delivery.outbound, self._mask):
                 case Reply() | Prompt() as outbound:
                     async with self._drafts.silenced(outbound.conversation):
                         return await self._send(delivery, outbound)
@@ -167,8 +170,8 @@ class Deliveries:
                     return await self._close(delivery, closed)
                 case Notice() as notice:
                     return await self._notify(delivery, notice)
-                case _:
-                    assert_never(delivery.outbound)
+                case other:
+                    assert_never(other)
         except RetryLater as error:
             await self._retry(delivery, error)
         except WrongToken as error:

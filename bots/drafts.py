@@ -22,6 +22,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from bots.adapter import Adapter, HasDrafts, Undeliverable
+from bots.masking import Mask
 from bots.waiting import first_of
 from kernel.chat import ConversationId, Draft
 from kernel.errors import RetryLater, ZclawError
@@ -57,11 +58,12 @@ class _Line:
 class Drafts:
     """Shows the live drafts of one platform; does nothing where the platform has none (`HasDrafts`)."""
 
-    def __init__(self, adapter: Adapter, outbox: Outbox, clock: Clock) -> None:
+    def __init__(self, adapter: Adapter, outbox: Outbox, clock: Clock, mask: Mask) -> None:
         self._platform = adapter.platform
         self._adapter = adapter if isinstance(adapter, HasDrafts) else None
         self._outbox = outbox
         self._clock = clock
+        self._mask = mask
         self._lines: dict[ConversationId, _Line] = {}
         self._calls: dict[ConversationId, asyncio.Task[None]] = {}
         self._silent: set[ConversationId] = set()
@@ -106,7 +108,7 @@ class Drafts:
         self._spoken.clear()
         drafts = await patiently(self._clock, lambda: self._outbox.drafts(self._platform))
         now = self._clock.now()
-        live = {draft.conversation: draft for draft in drafts}
+        live = {draft.conversation: replace(draft, text=self._mask(draft.text)) for draft in drafts}
         self._lines = {c: line for c, line in self._lines.items() if line.text or line.not_before > now - _KEPT}
         waits = [now + LOOK_AGAIN]
         for conversation in {*live, *self._lines} - self._silent - self._spoken - set(self._calls):

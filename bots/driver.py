@@ -11,6 +11,7 @@ from bots.adapter import Adapter, WrongToken
 from bots.deliveries import Deliveries
 from bots.drafts import Drafts
 from bots.entrance import Entrance
+from bots.masking import Mask
 from bots.presses import Presses
 from bots.typing import Typing
 from kernel.access import Access
@@ -40,13 +41,15 @@ class Driver:
         clock: Clock,
         holder: str,
         language: str,
+        mask: Mask = str,
     ) -> None:
+        """`mask` takes the secrets out of whatever people are shown."""
         self._adapter = adapter
         self._outbox = outbox
         self._clock = clock
         self._presses = Presses(adapter, clock, language)
         self._typing = Typing(adapter, outbox, clock)
-        self._drafts = Drafts(adapter, outbox, clock)
+        self._drafts = Drafts(adapter, outbox, clock, mask)
         self._entrance = Entrance(
             adapter,
             access=access,
@@ -67,6 +70,7 @@ class Driver:
             presses=self._presses,
             typing=self._typing,
             drafts=self._drafts,
+            mask=mask,
         )
 
     async def run(self) -> None:

@@ -40,6 +40,8 @@ class Card:
     person: str = ""
     """While it is put aside: whose request it is."""
     is_private: bool = False
+    is_expired: bool = False
+    """Its time was over before anybody decided."""
 
     def record(self, token: str, conversation: ConversationId) -> PromptRecord:
         """The record that a press on the card `token` will find."""
@@ -133,8 +135,15 @@ def take_up(
     return event, changes + noticed(press, "press.noted", card.language)
 
 
+def expired(record: PromptRecord) -> Changes:
+    """The card's end when its time is over. Raises BadRecord when the record cannot be read."""
+    card = replace(read(record), is_expired=True)
+    end = ended(record, say("ask.expired", card.language, what=verbatim(card.what)))
+    return end + Changes(prompts=(card.record(record.token, record.conversation),))
+
+
 def closed(record: PromptRecord) -> Changes:
-    """The card's end when something else than a press decided it: a message instead, `/stop`, time.
+    """The card's end when something else decided it than a press, time or words: `/stop`, the end of its turn.
 
     Raises BadRecord when the record cannot be read.
     """

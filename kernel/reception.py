@@ -14,7 +14,7 @@ import structlog
 
 from kernel import approvals, commands, memories, questions, usage
 from kernel.access import Access
-from kernel.card_ends import undecided
+from kernel.card_ends import Why, undecided
 from kernel.changes import Changes, noticed
 from kernel.chat import ButtonPress, Command, ConversationId, Expired, Inbound, Sender, UserMessage, command_of
 from kernel.errors import BadRecord
@@ -219,7 +219,7 @@ class Reception:
         after = apply(session, event)
         if after is session:
             return None
-        changes = await self.closings(session, after, is_superseded=True)
+        changes = await self.closings(session, after, Why.SUPERSEDED)
         return Reaction(after, changes, notes_used=len(notes), is_speech=True)
 
     async def _press(self, press: ButtonPress, session: Session, now: datetime) -> Reaction:
@@ -244,7 +244,8 @@ class Reception:
     async def _press_on(self, record: PromptRecord, press: ButtonPress, session: Session, desk: Desk) -> Reaction:
         card = _read(record)
         if not record.is_open:
-            return Reaction(session, noticed(press, "press.decided", card.language))
+            is_expired = isinstance(card, approvals.Card) and card.is_expired
+            return Reaction(session, noticed(press, "press.expired" if is_expired else "press.decided", card.language))
         if isinstance(card, memories.Card):
             kept = await self._memories.on(card.shelf)
             done = memories.on_press(record, card, press, kept)
@@ -265,10 +266,10 @@ class Reception:
         found = open_cards(session).get(expired.token)
         if found is None:
             record = await self._record(expired.token)  # Of a request that was put aside.
-            return Reaction(session, undecided(record) if record is not None else Changes())
+            return Reaction(session, undecided(record, Why.EXPIRED) if record else Changes())
         turn, gate = found
-        after, changes = await self._apply(session, (Denied(turn.id, gate.call.id, NOBODY_DECIDED),))
-        return Reaction(after, changes)
+        after = apply(session, Denied(turn.id, gate.call.id, NOBODY_DECIDED))
+        return Reaction(after, await self.closings(session, after, Why.EXPIRED))
 
     async def _apply(self, session: Session, events: Sequence[SessionEvent]) -> tuple[Session, Changes]:
         """The session after `events`, and the end of every card that they decided without a press."""
@@ -277,17 +278,14 @@ class Reception:
             after = apply(after, event)
         return after, await self.closings(session, after)
 
-    async def closings(self, before: Session, after: Session, *, is_superseded: bool = False) -> Changes:
-        """What becomes of every card that was open before and is not any more, and that no press has closed.
-
-        `is_superseded`: because of words of the person, who may take up again what these put aside.
-        """
+    async def closings(self, before: Session, after: Session, why: Why = Why.OVER) -> Changes:
+        """What becomes of every card that was open before and is not any more, and that no press has closed."""
         changes = Changes()
         shown = open_cards(before)
         for token in sorted(shown.keys() - open_cards(after).keys()):
             record = await self._record(token)
             if record is not None:
-                changes += undecided(record, *shown[token]) if is_superseded else undecided(record)
+                changes += undecided(record, why, shown[token])
         return changes
 
     async def _record(self, token: str) -> PromptRecord | None:

@@ -19,6 +19,10 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "press.failed": ("没能记下这次点击，请再按一次。", "That press could not be stored. Please press again."),
     "press.unknown": ("这个按钮已经失效了。", "This button no longer works."),
     "press.decided": ("已经处理过了。", "This has already been decided."),
+    "press.expired": (
+        "已经过期了，没有执行。需要就再说一次。",
+        "This has expired, and nothing was done. Please ask again.",
+    ),
     "press.noted": ("好的。", "Done."),
     "sticker": ("我目前只看得懂文字。", "I can only read text for now."),
     "help": (
@@ -188,6 +192,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "ask.allowed": ("{what}\n✅ {name} 已允许", "{what}\n✅ allowed by {name}"),
     "ask.denied": ("{what}\n🚫 {name} 已拒绝", "{what}\n🚫 denied by {name}"),
     "ask.closed": ("{what}\n已不再需要决定", "{what}\nno decision is needed any more"),
+    "ask.expired": ("{what}\n已过期：三天里没有人决定", "{what}\nexpired: nobody decided in three days"),
     "ask.aside": ("{what}\n先放下了：你说了别的", "{what}\nset aside: you wrote something else instead"),
     "ask.restore": ("恢复", "Restore"),
     "ask.not_yours": ("这要由提出的人来决定。", "The person who asked decides this."),

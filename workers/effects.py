@@ -50,13 +50,16 @@ class Effects:
         clock: Clock,
         new_id: Callable[[], str],
         zone: Callable[[ConversationId], Awaitable[str]],
+        mask: Callable[[str], str] = str,
     ) -> None:
+        """`mask` takes the secrets of this process out of what tools give, before anybody reads it."""
         self._asker = asker
         self.registry = registry
         self._blobs = blobs
         self._clock = clock
         self._new_id = new_id
         self._zone = zone
+        self._mask = mask
 
     def written(self, turn: str) -> str:
         """What people have seen of the answer that the turn is writing; empty for none."""
@@ -136,13 +139,13 @@ class Effects:
         except TimeoutError:
             return _returned(effect, f"It took too long and was broken off{_maybe(bound)}.", is_error=True)
         except ModelError as error:
-            return _returned(effect, str(error), is_error=True)
+            return _returned(effect, self._mask(str(error)), is_error=True)
         except RetryLater:
             return _returned(effect, f"Our store was away while it ran{_maybe(bound)}.", is_error=True)
         except Exception:  # The boundary of a tool's run: whatever it does, the turn goes on.
             log.exception("tool failed", tool=bound.call.name)
             return _returned(effect, f"The tool failed{_maybe(bound)}.", is_error=True)
-        return _outcome(effect, bound, outcome, context.workspace)
+        return _outcome(effect, bound, replace(outcome, text=self._mask(outcome.text)), context.workspace)
 
     def _ms_since(self, began: float) -> int:
         return int((self._clock.boottime() - began) * 1000)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bots.driver import Driver
+from bots.masking import Mask
 from kernel.access import Access
 from kernel.chat import (
     ButtonPress,
@@ -186,7 +187,7 @@ class Bench:
         return [text for _, text, _ in self.adapter.sent]
 
 
-def build(clock: JumpingClock, memory: Memory, adapter: FakeAdapter) -> Bench:
+def build(clock: JumpingClock, memory: Memory, adapter: FakeAdapter, mask: Mask = str) -> Bench:
     stores = memory_stores(clock, memory=memory)
     adapter.clock = clock
     driver = Driver(
@@ -200,6 +201,7 @@ def build(clock: JumpingClock, memory: Memory, adapter: FakeAdapter) -> Bench:
         clock=clock,
         holder="bot",
         language="auto",
+        mask=mask,
     )
     bench = Bench(clock, memory, adapter, driver)
     bench.stores = stores
@@ -207,9 +209,9 @@ def build(clock: JumpingClock, memory: Memory, adapter: FakeAdapter) -> Bench:
 
 
 @asynccontextmanager
-async def running(adapter: FakeAdapter | None = None) -> AsyncIterator[Bench]:
+async def running(adapter: FakeAdapter | None = None, mask: Mask = str) -> AsyncIterator[Bench]:
     clock = JumpingClock()
-    bench = build(clock, Memory(clock), adapter or FakeAdapter())
+    bench = build(clock, Memory(clock), adapter or FakeAdapter(), mask)
     task = asyncio.create_task(bench.driver.run())
     await bench.passes()
     try:

@@ -182,7 +182,7 @@ async def test_what_was_read_before_a_message_is_not_shown_behind_it() -> None:
     clock = JumpingClock()
     outbox, adapter = SlowOutbox(Memory(clock)), DraftingAdapter(clock=clock)
     await outbox.draft(Draft(D1, "t1", 1, "half"), fence=1)
-    drafts = Drafts(adapter, outbox, clock)
+    drafts = Drafts(adapter, outbox, clock, str)
     task = asyncio.create_task(drafts.run())
     await outbox.has_read.wait()
 

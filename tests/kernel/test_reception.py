@@ -572,8 +572,8 @@ async def test_a_request_that_was_put_aside_can_be_taken_up_until_its_time_is_ov
 
     reaction = await front.gets(Expired("x1", HERE, START, token))
 
-    assert closing(reaction) == ["post：你好\n已不再需要决定"]
-    assert told(await front.gets(presses(token, "restore"))) == ["已经处理过了。"]
+    assert closing(reaction) == ["post：你好\n已过期：三天里没有人决定"]
+    assert told(await front.gets(presses(token, "restore"))) == ["已经过期了，没有执行。需要就再说一次。"]
 
 
 @pytest.mark.parametrize("text", ["/status", "/reminders", "20分钟后提醒我喝水", "/nothing"])
@@ -601,7 +601,8 @@ async def test_an_expiry_denies_with_the_reason_and_closes_the_card() -> None:
 
     reaction = await front.gets(Expired("x1", HERE, START, token))
 
-    assert closing(reaction) == ["post：你好\n已不再需要决定"]
+    assert closing(reaction) == ["post：你好\n已过期：三天里没有人决定"]
+    assert told(await front.gets(presses(token, "allow"))) == ["已经过期了，没有执行。需要就再说一次。"]
     results = turn_of(front.session).top.messages[-1]
     assert "nobody decided in time" in str(results.parts)
 

@@ -121,8 +121,9 @@ async def test_a_press_after_expiry_changes_nothing_and_says_so() -> None:
 
         here.platform.presses(old, "允许")
 
-        await here.platform.is_told("已经处理过")
+        await here.platform.is_told("已经过期")
         assert deeds.done == []
+        assert "已过期" in card.text
         assert "✅" not in card.text
 
 

@@ -12,6 +12,7 @@ import pytest
 from kernel.changes import Changes
 from kernel.chat import ConversationId, Prompt
 from kernel.errors import LeaseLost, ModelError, ProviderFailed, ProviderRefused, RetryLater
+from kernel.logs import MASK, Mask
 from kernel.loop import CallModel, Limits, RunCall, advance
 from kernel.messages import Concurrency, Json, Message, ModelReply, Role, Stop, Text, ToolResult, Usage
 from kernel.ports import Spending, Spent
@@ -46,6 +47,7 @@ class Bench:
     model: Scripted = field(default_factory=Scripted)
     clock: JumpingClock = field(default_factory=JumpingClock)
     stores: Stores = field(init=False)
+    mask: Callable[[str], str] = str
 
     def __post_init__(self) -> None:
         self.stores = memory_stores(self.clock, memory=Memory(self.clock))
@@ -58,6 +60,7 @@ class Bench:
             clock=self.clock,
             new_id=lambda: next(tokens),
             zone=in_shanghai,
+            mask=self.mask,
         )
 
     async def asks(self, session: Session, history: tuple[Message, ...] = ()) -> Done:
@@ -199,6 +202,19 @@ async def test_a_model_call_can_be_broken_off() -> None:
 
 
 # --- tools -------------------------------------------------------------------------------------------------------
+
+
+SECRET = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
+
+
+@pytest.mark.parametrize("run", [lambda *_: f"key={SECRET}", raising(ModelError(f"no such file: {SECRET}"))])
+async def test_a_secret_that_a_tool_finds_is_masked_before_anybody_reads_it(
+    run: Callable[[Json, ToolContext], object],
+) -> None:
+    done = await Bench((tool(run),), mask=Mask([SECRET])).runs()
+
+    assert MASK in result(done).text
+    assert SECRET not in repr(done)
 
 
 async def test_a_tool_knows_where_for_whom_and_until_when_it_runs() -> None:

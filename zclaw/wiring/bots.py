@@ -15,7 +15,7 @@ from bots.driver import Driver
 from kernel.access import Access
 from kernel.clock import SystemClock
 from kernel.config import secret_values
-from kernel.logs import set_up
+from kernel.logs import Mask, set_up
 from kernel.ports import Clock
 from kernel.settings import AccessRule, BotSettings, CommonSettings
 from kernel.stores.redis.stores import open_stores
@@ -58,6 +58,7 @@ def driver(adapter: Adapter, stores: Stores, settings: CommonSettings, clock: Cl
         clock=clock,
         holder=process_name(),
         language=settings.lang.value,
+        mask=Mask(secret_values(settings)),
     )
 
 

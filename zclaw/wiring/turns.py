@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kernel.access import Access
@@ -61,8 +62,9 @@ def open_actors(
     worker: str,
     rules: Rules,
     slots: int = SLOTS,
+    mask: Callable[[str], str] = str,
 ) -> Actors:
-    """The conversations of the process `worker`."""
+    """The conversations of the process `worker`; `mask` takes its secrets out of what tools give."""
     system = system_prompt(rules.persona)
     manners = Manners(
         zone=rules.zone,
@@ -90,6 +92,7 @@ def open_actors(
         clock=clock,
         new_id=new_id,
         zone=reception.zone,
+        mask=mask,
     )
     around = Surroundings(
         conversations=stores.conversations,

@@ -45,10 +45,9 @@ def run(settings: WorkerSettings) -> int:
 
     @asynccontextmanager
     async def open_turns() -> AsyncIterator[Turns]:
-        clock = SystemClock()
+        clock, mask = SystemClock(), Mask(secret_values(settings))
         provider = await _provider(settings, clock)
         if provider is not None and settings.transcripts is not None:
-            mask = Mask(secret_values(settings))
             provider = Transcribed(provider, settings.transcripts, clock=clock, mask=mask)
         stores = await open_stores(settings.redis_url.reveal() if settings.redis_url else "", clock)
         http, children = GuardedHttp(allow=settings.net_allow), GuardedChildren(isolation)
@@ -60,6 +59,7 @@ def run(settings: WorkerSettings) -> int:
             clock=clock,
             worker=name,
             rules=rules,
+            mask=mask,
         )
         try:
             # What fails in here ends the worker, and whoever supervises it starts it again.
