@@ -31,6 +31,8 @@ KEPT = 20
 """So many of the newest messages stay as they are; a few more, so that no call is cut from its result."""
 SHARE = 0.7
 """Of the model's window: a longer history is made shorter."""
+_LEAST_SHARE = 0.1
+"""Of the window: where the newest messages alone are long, a summary waits until it makes that much shorter."""
 MAX_SUMMARY_CHARS = 12_000
 _MAX_IMPORTANT = 60
 _MAX_IMPORTANT_CHARS = 300
@@ -72,7 +74,12 @@ def is_due(history: Sequence[Message], *, window: int, most: int) -> bool:
 
     A request shows no more than `most`: what is older would be forgotten without a word.
     """
-    return len(history) > KEPT and (len(history) >= most or tokens(history) > window * SHARE)
+    if len(history) <= KEPT:
+        return False
+    if len(history) >= most:
+        return True
+    taken = cut(history) if tokens(history) > window * SHARE else None
+    return taken is not None and tokens(taken.old) > window * _LEAST_SHARE
 
 
 def cut(history: Sequence[Message]) -> Cut | None:

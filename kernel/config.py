@@ -129,7 +129,7 @@ _SETTINGS = (
     _service("SLACK_SIGNING_SECRET", readers.secret, secret=True),
     _service("SLACK_API_URL", readers.slack_api_url),
     _Setting("chat_fold", readers.switch),
-    _Setting("chat_history", readers.count(10, 10_000)),
+    _Setting("chat_history", readers.count(40, 10_000)),
     _Setting("model_max_iterations", readers.count(1, 1_000)),
     _Setting("model_thinking", readers.one_of(ThinkingMode)),
     _Setting("model_effort", readers.one_of(Effort)),

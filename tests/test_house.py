@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 WORDS = (
-    *("chat", "messages", "session", "session_events", "frames", "gates", "transitions", "events", "texts", "triggers"),
+    *("chat", "messages", "session", "session_events", "frames", "gates", "transitions", "texts", "triggers"),
     *("schedule", "errors", "config", "settings", "readers"),
 )
 PORTS = ("ports",)

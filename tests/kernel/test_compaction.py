@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from kernel.compaction import KEPT, Cut, compacted, cut, important, is_due, summary_request, tokens
 from kernel.messages import QUOTED, Image, Message, Opaque, Role, Text, ToolCall, ToolResult
@@ -52,6 +53,14 @@ def test_a_history_is_due_at_seventy_percent_of_the_window() -> None:
 
     assert is_due(history, window=int(size / 0.7) - 10, most=1_000)
     assert not is_due(history, window=int(size / 0.7) + 10, most=1_000)
+
+
+def test_where_the_newest_messages_alone_are_long_a_summary_waits_until_it_helps() -> None:
+    newest = [replace(each, parts=(Text("长" * 1_000),)) for each in talk(10)]
+    window = int(tokens(newest) / 0.75)
+
+    assert not is_due([*talk(2), *newest], window=window, most=1_000)
+    assert is_due([*newest[:4], *newest], window=window, most=1_000)
 
 
 def test_a_history_is_due_before_a_request_would_leave_out_its_beginning() -> None:

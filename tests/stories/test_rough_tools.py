@@ -17,6 +17,7 @@ from kernel.providers.scripted import Answer, Gate, Held, call
 from kernel.tools import MAX_RESULT_CHARS, Approval, Requester, Run, Tool, ToolContext, ToolOutcome
 from tests.twins.tools import SCHEMA, Deeds, opener
 from tests.twins.world import RULES, World, world
+from workers.compactor import REST
 
 READ = Concurrency.READ_ONLY
 
@@ -298,7 +299,7 @@ async def test_whatever_befalls_a_summary_in_a_talk_full_of_tool_calls_every_mes
             await here.platform.sees("答", after=len(here.platform.shown))
             if number % 5 == 4:
                 await here.restart(after=timedelta(seconds=16))
-            await here.clock.run_to(here.clock.now() + timedelta(seconds=1))
+            await here.clock.run_to(here.clock.now() + REST)
 
         assert here.model.refusals == []
         assert [shown.text for shown in here.platform.shown] == ["答"] * 16

@@ -17,7 +17,7 @@ from kernel.stores.memory.stores import memory_stores
 from tests.kernel.stores.words import trigger
 from tests.twins.clock import START, JumpingClock
 from tests.twins.sessions import EMPTY, after, spoken
-from workers.compactor import Compactor, Shortened, Upkeep
+from workers.compactor import REST, Compactor, Shortened, Upkeep
 
 HERE = EMPTY.conversation
 LONG = [
@@ -35,10 +35,10 @@ class Office:
     """A compactor over a model and an empty store, and the mail of one conversation."""
 
     def __init__(self, *answers: Answer) -> None:
-        clock = JumpingClock()
+        clock = self.clock = JumpingClock()
         self.model = Scripted(*answers)
         self.stores = memory_stores(clock, memory=Memory(clock))
-        compactor = Compactor(self.model, self.stores.triggers, window=100_000, most=50)
+        compactor = Compactor(self.model, self.stores.triggers, clock, window=100_000, most=50)
         self.mail: asyncio.Queue[Shortened] = asyncio.Queue()
         self.upkeep = Upkeep(compactor, self.mail.put_nowait)
 
@@ -68,8 +68,20 @@ async def test_a_history_that_is_not_due_or_was_tried_or_in_which_somebody_speak
     assert office.upkeep.begin(AT_REST, LONG, [])
     assert (await office.come()).messages == ()
     assert not office.upkeep.begin(AT_REST, LONG, [])
-    assert office.upkeep.begin(Session(HERE, history_length=len(LONG) + 2), LONG, [])
-    await office.upkeep.end()
+
+
+@pytest.mark.parametrize("answer", [ProviderFailed("away"), ""])
+async def test_where_a_summary_came_to_nothing_the_next_is_tried_ten_minutes_later(answer: Answer) -> None:
+    office = Office(answer, "他们在聊天。")
+    later = Session(HERE, history_length=len(LONG) + 2)
+    office.upkeep.begin(AT_REST, LONG, [])
+    await office.come()
+
+    assert not office.upkeep.begin(later, LONG, [])
+    await office.clock.run_to(office.clock.now() + REST)
+
+    assert office.upkeep.begin(later, LONG, [])
+    assert (await office.come()).messages
 
 
 async def test_a_summary_that_is_stopped_or_breaks_is_mail_too_and_changes_nothing() -> None:

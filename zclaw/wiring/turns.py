@@ -102,7 +102,7 @@ def open_actors(
         manners=manners,
         clock=clock,
         most_past=rules.most_past,
-        compactor=_compactor(provider, stores, rules),
+        compactor=_compactor(provider, stores, rules, clock),
         limits=rules.limits,
         fold=rules.fold,
     )
@@ -113,7 +113,7 @@ def open_actors(
     return Actors(stores.conversations, stores.wakeups, new_actor, clock, worker=worker, slots=slots)
 
 
-def _compactor(provider: Provider | None, stores: Stores, rules: Rules) -> Compactor | None:
+def _compactor(provider: Provider | None, stores: Stores, rules: Rules, clock: Clock) -> Compactor | None:
     if provider is None:
         return None
-    return Compactor(provider, stores.triggers, window=rules.window, most=rules.most_past)
+    return Compactor(provider, stores.triggers, clock, window=rules.window, most=rules.most_past)

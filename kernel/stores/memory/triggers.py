@@ -115,8 +115,10 @@ class MemoryTriggers:
                 if min(self._memory.due.values(), default=until) < until:
                     return
                 told = asyncio.create_task(heard.get())
-                await asyncio.wait({sleep, told}, return_when=asyncio.FIRST_COMPLETED)
-                told.cancel()
+                try:
+                    await asyncio.wait({sleep, told}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    told.cancel()
         finally:
             sleep.cancel()
             self._memory.stop_listening("due", heard)
