@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 import redis
 
-from tests.bots.telegram.fake_api import TOKEN, FakeApi, refuses, says, serving
-from tests.twins.model_service import ModelService, Page, claude_call, claude_events, claude_stream, claude_text
-from tests.twins.model_service import model_service as service_of_models
-from zclaw.folder import DataFolder
+from tests.bots.telegram.fake_api import TOKEN, refuses, says
+from tests.chaos.whole import Installation, installation
+from tests.twins.model_service import Page, claude_call, claude_events, claude_stream, claude_text
 from zclaw.store import store_url
 
-ROOT = Path(__file__).parents[2]
-WITHIN_S = 60
 CANARIES = {
     "TELEGRAM_BOT_TOKEN": TOKEN,
     "TELEGRAM_WEBHOOK_SECRET": "canary-webhook-7c1d",
@@ -30,78 +22,6 @@ CANARIES = {
     "ANTHROPIC_API_KEY": "sk-ant-canary-9b3e-0d",
     "OPENAI_API_KEY": "canary-openai-41f7",
 }
-ALICE = {"id": 1001, "is_bot": False, "first_name": "Alice"}
-CHAT = {"id": 1001, "type": "private", "first_name": "Alice"}
-
-
-@dataclass
-class Installation:
-    """A running `zclaw up` between a Telegram and a model's service of our own."""
-
-    process: subprocess.Popen[bytes]
-    api: FakeApi
-    models: ModelService
-    folder: DataFolder
-    updates: int = 0
-
-    async def says(self, text: str) -> None:
-        self.updates += 1
-        message = {"message_id": self.updates, "date": 1796000400, "chat": CHAT, "from": ALICE, "text": text}
-        await self.api.adds({"update_id": self.updates, "message": message})
-
-    async def presses(self, label: str) -> None:
-        shown = next(call for call in reversed(self.sent()) if "reply_markup" in call)
-        markup = shown["reply_markup"]
-        assert isinstance(markup, dict)
-        button = next(each for row in markup["inline_keyboard"] for each in row if label in each["text"])
-        self.updates += 1
-        place = {"message_id": self.updates, "date": 1796000400, "chat": CHAT, "text": "card"}
-        press = {"id": f"q{self.updates}", "from": ALICE, "chat_instance": "c", "data": button["callback_data"]}
-        await self.api.adds({"update_id": self.updates, "callback_query": press | {"message": place}})
-
-    def sent(self) -> list[dict[str, object]]:
-        return self.api.of("sendMessage")
-
-    async def sees(self, words: str) -> None:
-        async with asyncio.timeout(WITHIN_S):
-            while not any(words in str(call["text"]) for call in self.sent()):
-                async with self.api.changed:
-                    await self.api.changed.wait()
-
-
-def started(folder: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    """`zclaw up`; what it says goes to `up.out`."""
-    with (folder / "up.out").open("wb") as out:
-        return subprocess.Popen(
-            [sys.executable, "-m", "zclaw", "up"],
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=out,
-            start_new_session=True,
-        )
-
-
-@asynccontextmanager
-async def installation(folder: Path) -> AsyncIterator[Installation]:
-    async with serving() as api, service_of_models() as models:
-        known = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": str(folder), "ZCLAW_LANG": "zh"}
-        more = {
-            "ZCLAW_DATA_DIR": str(folder / "data"),
-            "ZCLAW_ALLOW": "telegram:1001",
-            "ZCLAW_OWNERS": "telegram:1001",
-            "ZCLAW_MODEL": "anthropic:claude-opus-4-6",
-            "ZCLAW_LOG": "debug",
-            "TELEGRAM_API_URL": api.url,
-            "ANTHROPIC_BASE_URL": models.url,
-        }
-        process = started(folder, known | more | CANARIES)
-        try:
-            yield Installation(process, api, models, DataFolder(folder / "data"))
-        finally:
-            process.terminate()
-            await asyncio.to_thread(process.wait, WITHIN_S)
 
 
 def found_in(places: Iterator[tuple[str, bytes]]) -> list[str]:
@@ -151,7 +71,7 @@ def _content(client: redis.Redis, key: bytes) -> object:
 async def test_no_secret_is_found_anywhere_whatever_goes_wrong(tmp_path: Path) -> None:
     keys = " ".join(CANARIES.values())
     look = '{"command": "env; cat /proc/*/environ /proc/*/cmdline; ls -R /proc/self/fd; cat ../*"}'
-    async with installation(tmp_path) as here:
+    async with installation(tmp_path, CANARIES) as here:
         here.models.answers(
             Page(401, f'{{"error": {{"type": "authentication_error", "message": "bad keys: {keys}"}}}}'),
             claude_stream(claude_events(claude_call("c1", "shell", look), stop="tool_use")),

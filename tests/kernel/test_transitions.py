@@ -208,8 +208,9 @@ def test_a_decided_card_cannot_be_decided_again() -> None:
 
 
 def test_a_question_is_answered_with_words_and_never_by_a_vote() -> None:
-    session = apply(open_with(gate("q", READY, INTERACTIVE)), Asked("t1", "q", "token"))
+    session = apply(open_with(gate("q", READY, INTERACTIVE)), Asked("t1", "q", "its card"))
 
+    assert gate_of(session, "q").token == "its card"
     assert apply(session, Voted("t1", "q", "digest-q", ANN)) is session
     assert texts_of(turn_of(apply(session, Worded("t1", "q", "红的"))).top.messages[-1]) == ["红的"]
 
