@@ -8,6 +8,7 @@ With `counts` the tool has an effect, at most once: it notes its call in the sto
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import subprocess
 import sys
@@ -81,6 +82,28 @@ def turn_worker(store_url: str, dialect: str, model_url: str, *, counts: bool = 
         finally:
             if process.poll() is None:
                 process.terminate()
+            process.wait(timeout=40)
+
+
+@contextmanager
+def whole_worker(store_url: str, model_url: str) -> Iterator[Worker]:
+    """`zclaw worker` with an Anthropic model, as people start it; ended with the block."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {
+            "ZCLAW_REDIS_URL": store_url,
+            "ZCLAW_DATA_DIR": folder,
+            "ZCLAW_MODEL": "anthropic:m",
+            "ANTHROPIC_API_KEY": "k",
+            "ANTHROPIC_BASE_URL": model_url,
+        }
+        command = [sys.executable, "-m", "zclaw", "worker"]
+        process = subprocess.Popen(
+            command, env={"PATH": os.environ["PATH"], **settings}, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            yield process
+        finally:
+            process.terminate()
             process.wait(timeout=40)
 
 

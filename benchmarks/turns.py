@@ -1,6 +1,6 @@
-"""What a turn costs, as ratios inside one run: goals P1-P3, P5, P6, P10, P11, and the time of an idle bot.
+"""What a turn costs, as ratios inside one run: goals P1-P6, P10, P11, and the time of an idle bot.
 
-    python -m benchmarks.turns [P1 P2 P3 P5 P6 P10 P11 idle] [--tries 2] [--all] [--nanobot PYTHON]
+    python -m benchmarks.turns [P1 P2 P3 P4 P5 P6 P10 P11 idle] [--tries 2] [--all] [--nanobot PYTHON]
 
 A turn is two model calls of one second and a tool between them. The store, the worker and the providers are the real
 ones; the model's service, the people and their adapter are here. Every goal is measured beside its own yardstick; one
@@ -27,12 +27,12 @@ from benchmarks.chats import Chats, chats_over
 from benchmarks.deaths import AGAIN_S, IN_FLIGHT, LONG_LATENCY_S, aftermath
 from benchmarks.deaths import LATENCY_S as DEATH_LATENCY_S
 from benchmarks.idle import idle_path
-from benchmarks.memory import peak_of, pss_kb
+from benchmarks.memory import peak_of, pss_kb, tree_kb
 from benchmarks.model_service import WORDS, ModelService, model_service
 from benchmarks.rival import Rival
 from benchmarks.rival import measure as measure_rival
 from benchmarks.stress import stress
-from benchmarks.turn_worker import turn_worker
+from benchmarks.turn_worker import turn_worker, whole_worker
 from benchmarks.worker import Verdict, quantile
 from benchmarks.yardsticks import floor_s, stock
 from zclaw.store import start_store
@@ -119,6 +119,19 @@ class Bench:
             f"P3 memory of a turn in flight, {HISTORY} messages of history: <= 64 KB PSS",
             f"{each:.0f} KB ({run.base_kb / 1024:.1f} -> {run.peak_kb / 1024:.1f} MB with {run.chats} in flight)",
             each <= 64 and run.answered == run.chats,
+        )
+
+    async def small(self) -> Verdict:
+        """P4. The worker that people start, with all its tools and everything that it starts."""
+        async with self._fresh() as (url, chats):
+            with whole_worker(url, self._service.base("anthropic", IDLE_LATENCY_S, is_plain=True)) as worker:
+                await chats.say(range(1))
+                told = await chats.replies(1, WITHIN_S)
+                mb = tree_kb(worker.pid) / 1024
+        return Verdict(
+            "P4 `zclaw worker` after its first turn, Anthropic's SDK loaded: <= 110 MB PSS",
+            f"{mb:.0f} MB ({len(told)} of 1 answered)",
+            mb <= 110 and len(told) == 1,
         )
 
     async def cheaper(self) -> Verdict:
@@ -255,6 +268,7 @@ async def measure(bench: Bench, goals: list[str], tries: int) -> list[Verdict]:
         ],
         "P2": [bench.against_stock],
         "P3": [bench.memory],
+        "P4": [bench.small],
         "P5": [bench.cheaper],
         "P6": [bench.faster],
         "P10": [bench.killed, bench.told_to_end],
@@ -289,7 +303,7 @@ def show(verdict: Verdict, note: str = "") -> None:
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("goals", nargs="*", help="P1 P2 P3 P5 P6 P10 P11 idle; none: all of them")
+    options.add_argument("goals", nargs="*", help="P1 P2 P3 P4 P5 P6 P10 P11 idle; none: all of them")
     options.add_argument("--tries", type=int, default=2)
     options.add_argument("--nanobot", default="", help="a Python that has nanobot-ai, for P5 and P6")
     options.add_argument("--all", action="store_true", help="the goals of benchmarks/worker.py too")

@@ -12,8 +12,6 @@ import html
 import re
 from dataclasses import dataclass
 
-from html_to_markdown import ConversionError, ConversionOptions, PreprocessingOptions, convert
-
 from kernel.errors import ModelError
 
 MAX_TITLE_CHARS = 200
@@ -127,6 +125,14 @@ def _is_html(text: str, said: str) -> bool:
 
 
 def _markdown(text: str, url: str) -> str:
+    # Most workers never read a page: 3 MB less until they do.
+    from html_to_markdown import (  # noqa: PLC0415
+        ConversionError,
+        ConversionOptions,
+        PreprocessingOptions,
+        convert,
+    )
+
     options = ConversionOptions(
         base_url=url,
         extract_metadata=False,

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-import re2  # type: ignore[import-untyped]  # google-re2 comes without types; what crosses it is bytes and numbers.
-
 from kernel.builtin.file_text import decode, encode
 from kernel.errors import ModelError
 from kernel.messages import Concurrency, Json, ToolWords
@@ -78,6 +76,9 @@ def compiled(pattern: str) -> object:
     """The pattern, ready for UTF-8 bytes. Raises `ModelError` for one that RE2 refuses, with its reason."""
     if not pattern or len(pattern) > MAX_PATTERN_CHARS:
         raise ModelError(f"A pattern has 1 to {MAX_PATTERN_CHARS} characters.")
+    # Most workers never search: 2 MB less until they do. It comes without types; what crosses it is bytes and numbers.
+    import re2  # type: ignore[import-untyped]  # noqa: PLC0415
+
     options = re2.Options()
     options.log_errors = False
     options.never_nl = True
