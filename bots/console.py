@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -42,6 +43,8 @@ _QUIET = timedelta(seconds=0.5)
 """Input from a pipe: an answer is whole when nothing followed it for so long."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DRAFT_LINES = 4
+_NOTED = frozenset(texts.say("press.noted", language) for language in texts.LANGUAGES)
+"""What a press is answered with when all else is said by the card."""
 # A model's text must not move the cursor, clear the screen or set the title.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -85,6 +88,8 @@ class ConsoleAdapter:
         self._numbers = Numbers()
         self._heard = asyncio.Event()
         self._has_answer = False
+        self._has_changed = False
+        """A card was changed since the last press."""
         self._works_until = _EPOCH
         self._draft = ""
 
@@ -146,6 +151,7 @@ class ConsoleAdapter:
         # With the time in it, for a process of the same name may have counted like this yesterday.
         event = f"{CONSOLE}:{self._process}:{order}:{number}"
         if button := self._numbers.pressed(text):
+            self._has_changed = False
             where, token, choice = button.conversation, button.token, button.choice
             return ButtonPress(event, where, self._sender, order, now, token, choice, press=event)
         return UserMessage(event, self._conversation, self._sender, order, now, text)
@@ -183,11 +189,12 @@ class ConsoleAdapter:
 
     async def close(self, closed: PromptClosed, place: MessageRef) -> None:  # noqa: ARG002  (paper has no places)
         """See `Adapter.close`: what is on the paper stays, the new text is printed below."""
+        self._has_changed = True
         self._show(closed.text, closed.conversation, closed.token, closed.choices)
 
     async def notify(self, notice: Notice) -> None:
-        """See `Adapter.notify`."""
-        if notice.text:
+        """See `Adapter.notify`. What a card has just said below needs no second word."""
+        if notice.text and not (self._has_changed and notice.text in _NOTED):
             self._print(plain(notice.text))
 
     async def typing(self, conversation: ConversationId) -> None:
@@ -232,6 +239,8 @@ class ConsoleAdapter:
     def _print(self, text: str) -> None:
         self._has_answer = True
         self._works_until = _EPOCH
+        if self._session is not None:
+            text = "\n".join(folded(text, shutil.get_terminal_size().columns))
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
         self._heard.set()
@@ -244,18 +253,30 @@ def plain(markdown: str) -> str:
 
 
 def folded(text: str, columns: int) -> list[str]:
-    """`text` in lines that a terminal of so many columns shows whole."""
+    """`text` in lines that a terminal of so many columns shows whole, broken between words where there are some."""
     lines = []
     for line in text.expandtabs(4).split("\n"):
-        rest, width = "", 0
+        rest = ""
         for char in line:
-            wide = width_of(char)
-            if width + wide > columns and rest:
-                lines.append(rest)
-                rest, width = "", 0
-            rest, width = rest + char, width + wide
+            if rest and width_of(rest) + width_of(char) > columns:
+                end = len(rest) if char == " " else _break_in(rest, char)
+                lines.append(rest[:end].rstrip(" ") or rest[:end])
+                rest = rest[end:].lstrip(" ") if char != " " else ""
+                if char == " ":
+                    continue
+            rest += char
         lines.append(rest)
     return lines
+
+
+def _break_in(line: str, following: str) -> int:
+    """Where to break the line before `following`: behind a space, beside a wide character, or at its end."""
+    wide = [width_of(char) > 1 for char in (*line, following)]
+    for at in range(len(line), 0, -1):
+        if line[at - 1] == " " or wide[at - 1] or wide[at]:
+            # A lead of blanks is no word to break behind.
+            return at if line[:at].strip() else len(line)
+    return len(line)
 
 
 def _written(span: Span) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -10,6 +11,7 @@ from kernel.chat import Choice, ConversationId
 
 _LAST = 999
 """After it numbers begin anew; a button with the same number is forgotten then."""
+_TYPED = re.compile(r"[(（\[【]?\s*([0-9０-９]{1,3})\s*[)）\]】.。、]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +72,6 @@ class Numbers:
 
 
 def _read(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(_LAST)) else None
+    """The number that `text` is, as people type it: `1`, `１`, `1.`, `（1）`."""
+    found = _TYPED.fullmatch(text)
+    return int(found[1]) if found else None

@@ -50,8 +50,9 @@ def run(argv: Sequence[str]) -> int:
 
 async def _talk(joined: Joined, terminal: Terminal, settings: CommonSettings) -> int:
     clock = SystemClock()
-    language = _language(settings.lang)
     stores = await open_stores(joined.url, clock)
+    written = await stores.people.language(place(terminal.number))
+    language = _language(settings.lang, written)
     adapter = ConsoleAdapter(
         clock=clock,
         process=process_name(),
@@ -85,10 +86,12 @@ async def _until_ended(talk: Coroutine[object, object, None], joined: Joined) ->
     return True
 
 
-def _language(setting: Language) -> str:
-    """The language to greet in, before anybody has written: the operator's, else that of the terminal."""
+def _language(setting: Language, written: str | None) -> str:
+    """The language to greet in: the operator's, else that which was `written` here last, else that of the terminal."""
     if setting is not Language.AUTO:
         return str(setting.value)
+    if written:
+        return written
     with contextlib.suppress(locale.Error):  # A locale that this machine does not have says nothing.
         locale.setlocale(locale.LC_MESSAGES, "")
     known = locale.getlocale(locale.LC_MESSAGES)[0] or ""

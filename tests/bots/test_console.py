@@ -33,6 +33,7 @@ from kernel.chat import (
     UserMessage,
 )
 from kernel.ports import Clock
+from kernel.texts import say
 from tests.twins.clock import JumpingClock
 
 ME = Sender("me")
@@ -217,6 +218,19 @@ async def test_what_falls_due_in_a_closed_terminal_is_shown_and_answered_here_bu
     assert tuple(console(JumpingClock(), None, [place(2)]).places()) == (place(1),)
 
 
+async def test_what_the_card_says_after_a_press_needs_no_second_word(capsys: pytest.CaptureFixture[str]) -> None:
+    adapter = console(JumpingClock())
+    card = Prompt(CONVERSATION, "⏰ 查房", "tok", (Choice("done", "完成"),))
+    await adapter.send(card, card.text, key="k", is_doubtful=False, is_last=True)
+    adapter._inbound("1")
+
+    await adapter.close(PromptClosed(CONVERSATION, "tok", "查房 ✅ 小王"), MessageRef(CONVERSATION, "1"))
+    await adapter.notify(Notice(CONVERSATION, "p", "me", say("press.noted", "zh")))
+    await adapter.notify(Notice(CONVERSATION, "p", "me", say("press.decided", "zh")))
+
+    assert capsys.readouterr().out.splitlines()[2:] == ["查房 ✅ 小王", "已经处理过了。"]
+
+
 async def test_a_notice_is_printed_and_an_empty_one_is_not(capsys: pytest.CaptureFixture[str]) -> None:
     adapter = console(JumpingClock())
 
@@ -335,6 +349,21 @@ async def test_a_pipe_prints_answers_and_nothing_of_what_is_written(capsys: pyte
 )
 def test_lines_are_folded_where_the_terminal_ends(text: str, lines: list[str]) -> None:
     assert folded(text, 3) == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("remind me to call", ["remind me", "to call"]),
+        ("every weekday at 9", ["every", "weekday at", "9"]),
+        ("https://example.org", ["https://ex", "ample.org"]),
+        ("查房后call小李再走", ["查房后call", "小李再走"]),
+        ("请叫someone来查房", ["请叫", "someone来", "查房"]),
+        ("    indented code here", ["    indent", "ed code", "here"]),
+    ],
+)
+def test_lines_break_between_words_where_there_are_some(text: str, lines: list[str]) -> None:
+    assert folded(text, 10) == lines
 
 
 def test_a_terminal_narrower_than_a_character_still_gets_lines() -> None:

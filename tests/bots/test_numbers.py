@@ -64,8 +64,17 @@ def test_after_999_numbers_begin_anew_and_pass_over_those_still_in_use() -> None
     assert not numbers.is_spent("3")
 
 
+def test_a_number_may_be_typed_in_the_ways_of_people() -> None:
+    numbers = Numbers()
+    numbers.give(HERE, "a", YES_NO)
+
+    pressed = {numbers.pressed(text) for text in ("2", "２", "2.", "2、", "（2）", "[2]", "2 。")}
+
+    assert pressed == {Button(HERE, "a", "no")}
+
+
 def test_words_are_no_numbers() -> None:
     numbers = Numbers()
     numbers.give(HERE, "a", YES_NO)
 
-    assert [numbers.pressed(text) for text in ("", "²", "１", "-1", "1.", "1 2", "0001", "one")] == [None] * 8
+    assert [numbers.pressed(text) for text in ("", "²", "-1", "1.5", "1 2", "0001", "one", "1床")] == [None] * 8
