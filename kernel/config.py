@@ -161,6 +161,22 @@ _HARMLESS = frozenset(
 _HARMLESS_STARTS = ("LC_", "XDG_", "PYTHON")
 
 
+_MISTAKEN = {
+    "OPENAIAPIBASE": "OPENAI_BASE_URL",
+    "OPENAIBASE": "OPENAI_BASE_URL",
+    "OPENAIURL": "OPENAI_BASE_URL",
+    "OPENAIKEY": "OPENAI_API_KEY",
+    "ANTHROPICKEY": "ANTHROPIC_API_KEY",
+    "CLAUDEAPIKEY": "ANTHROPIC_API_KEY",
+    "ANTHROPICAPIBASE": "ANTHROPIC_BASE_URL",
+    "ANTHROPICURL": "ANTHROPIC_BASE_URL",
+    "TELEGRAMTOKEN": "TELEGRAM_BOT_TOKEN",
+    "TELEGRAMAPITOKEN": "TELEGRAM_BOT_TOKEN",
+    "SLACKTOKEN": "SLACK_BOT_TOKEN",
+}
+"""What people set instead, without its `_`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
     """Settings as given, merged and checked for their names; `settings` reads their values."""
@@ -229,6 +245,25 @@ def read(environ: MutableMapping[str, str] | None = None, working_folder: Path |
             if key not in values or (key == "access" and _is_stricter(wrote, found, values[key])):
                 values[key], written[key] = found, wrote
     return Given(values, written, path=path)
+
+
+def mistaken_names(environ: Mapping[str, str] | None = None) -> tuple[tuple[str, str], ...]:
+    """Variables that nobody reads, each with the one that was probably meant and is not set.
+
+    Our own prefix is strict: such a name is an error. These belong to others, who may mean something by them.
+    """
+    environ = os.environ if environ is None else environ
+    if HANDED_FD in environ:
+        return ()
+    meant = {_bare(name): name for name in _BY_ENV} | _MISTAKEN
+    found = (
+        (name, meant.get(_bare(name))) for name in environ if name not in _BY_ENV and not name.startswith("ZCLAW_")
+    )
+    return tuple((name, right) for name, right in found if right is not None and right not in environ)
+
+
+def _bare(name: str) -> str:
+    return name.upper().replace("_", "")
 
 
 def setting_names() -> tuple[str, ...]:
@@ -307,7 +342,8 @@ def _from_file(path: Path) -> Iterator[tuple[str, str, Plain]]:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise BadSettings(f"{path} cannot be read: {error}.") from None
+        hint = ' Text stands in quotes, as in lang = "zh".' if "Invalid value" in str(error) else ""
+        raise BadSettings(f"{path} cannot be read: {error}.{hint}") from None
     except UnicodeDecodeError:
         raise BadSettings(f"{path} is not UTF-8 text: save it as UTF-8.") from None
     except OSError as error:

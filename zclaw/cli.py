@@ -26,6 +26,8 @@ _PASSED_ON = {
     "doctor": "zclaw.doctor",
 }
 """Commands that read their own arguments: `run(argv) -> exit code` in the module."""
+_STARTING = frozenset(("up", "chat", "bots", "worker"))
+"""Commands for which a setting that nobody reads is worth a word."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,6 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
+    if words and words[0] in _STARTING:
+        _warn()
     if words and words[0] in _PASSED_ON:
         if words[0] == "chat":
             _conceal()
@@ -116,6 +120,14 @@ def _only(settings: BotSettings, platform: str | None) -> BotSettings:
         return settings
     needed = {"telegram": "TELEGRAM_BOT_TOKEN", "slack": "SLACK_BOT_TOKEN and SLACK_APP_TOKEN"}
     raise BadSettings(f"No platform is set: set {needed[platform] if platform else ' or '.join(needed.values())}.")
+
+
+def _warn() -> None:
+    """Before anything else: a start that hides secrets begins once more, without what it does not know."""
+    from kernel import config
+
+    for name, right in config.mistaken_names():
+        _say(f"{name} is set, but nothing here reads it: did you mean {right}?")
 
 
 def _conceal() -> None:

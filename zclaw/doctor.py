@@ -18,6 +18,7 @@ from kernel.children.sandbox import find_isolation
 from kernel.clock import SystemClock
 from kernel.config import BotSettings, CommonSettings, Given, SchedulerSettings, WorkerSettings
 from kernel.errors import OperatorError, RetryLater
+from kernel.persona import read_persona
 from kernel.ports import Isolation
 from kernel.stores.redis.stores import open_stores
 from zclaw.store import with_store
@@ -39,6 +40,9 @@ def run(argv: Sequence[str]) -> int:
     given = config.read()
     findings = [*settings_findings(given), *folder_findings(given.settings(CommonSettings)), store_finding(given)]
     findings.append(isolation_finding(find_isolation()))
+    findings += [
+        Finding(name, f"nothing here reads it: did you mean {right}?") for name, right in config.mistaken_names()
+    ]
     if given.path is not None:
         findings.append(file_finding(given.path))
     for finding in findings:
@@ -61,6 +65,7 @@ def settings_findings(given: Given) -> list[Finding]:
         findings.append(
             Finding("model", "none is set: reminders work, talk does not; set ANTHROPIC_API_KEY or OPENAI_BASE_URL")
         )
+    findings.append(_told("persona", partial(read_persona, worker.model_persona, worker.data_dir)))
     if (bots.telegram_bot_token or bots.slack_bot_token) and not (bots.allow or bots.owners):
         findings.append(Finding("access", "nobody is named: put your own id into ZCLAW_ALLOW"))
     return findings

@@ -23,6 +23,7 @@ from kernel.config import (
     WorkerSettings,
     child_environment,
     conceal,
+    mistaken_names,
     read,
     secret_values,
 )
@@ -345,3 +346,30 @@ def test_without_a_secret_in_the_environment_nothing_is_started_again() -> None:
     environ = {"ZCLAW_LANG": "zh", "TELEGRAM_BOT_TOKEN": ""}
 
     conceal(["/nowhere/python"], environ)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("OPENAI_BASEURL", "OPENAI_BASE_URL"),
+        ("openai_api_key", "OPENAI_API_KEY"),
+        ("OPENAI_API_BASE", "OPENAI_BASE_URL"),
+        ("TELEGRAM_TOKEN", "TELEGRAM_BOT_TOKEN"),
+        ("ANTHROPIC_KEY", "ANTHROPIC_API_KEY"),
+    ],
+)
+def test_a_variable_that_nobody_reads_is_told_with_the_one_that_was_meant(name: str, meant: str) -> None:
+    assert mistaken_names({name: "x", "PATH": "/bin"}) == ((name, meant),)
+    assert mistaken_names({name: "x", meant: "y"}) == ()
+    assert mistaken_names({name: "x", HANDED_FD: "3"}) == ()
+
+
+def test_variables_of_others_are_no_mistakes() -> None:
+    others = ("OPENAI_ORG_ID", "ANTHROPIC_MODEL", "SLACK_WEBHOOK", "TELEGRAM_CHAT_ID", "API_KEY", "TOKEN", "HOME")
+
+    assert mistaken_names(dict.fromkeys(others, "x")) == ()
+
+
+def test_a_file_with_a_bare_word_says_that_text_stands_in_quotes(given_from: GivenFrom) -> None:
+    with pytest.raises(BadSettings, match=r"line 1.*stands in quotes"):
+        given_from({}, "lang = zh")

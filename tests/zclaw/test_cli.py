@@ -131,3 +131,22 @@ def test_bots_for_one_platform_do_not_know_the_other(stage: Stage, tmp_path: Pat
 
     tokens = [(s.telegram_bot_token is not None, s.slack_bot_token is not None) for s in heard]
     assert tokens == [(True, True), (True, False), (False, True)]
+
+
+@pytest.mark.parametrize(("command", "is_told"), [("chat", True), ("status", False)])
+def test_a_start_tells_which_variable_nobody_reads_and_never_its_value(
+    stage: Stage,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    is_told: bool,
+) -> None:
+    monkeypatch.setenv("OPENAI_KEY", "sk-secret")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    stage(f"zclaw.{command}", lambda _words: 0)
+
+    assert main([command]) == 0
+
+    told = capsys.readouterr().err
+    assert ("did you mean OPENAI_API_KEY?" in told) == is_told
+    assert "sk-secret" not in told

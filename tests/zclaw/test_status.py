@@ -112,6 +112,21 @@ def test_the_doctor_names_what_to_change(
     ] * 4
 
 
+def test_the_doctor_reads_the_persona_and_the_names_of_variables(
+    alive: Callable[..., None], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    persona = tmp_path / "data" / "persona.md"
+    persona.parent.mkdir(exist_ok=True)
+    persona.write_bytes("你是小助手".encode("gb18030"))
+    monkeypatch.setenv("OPENAI_BASEURL", "http://127.0.0.1:1")
+
+    assert main(["doctor"]) == 1
+
+    told = capsys.readouterr().out
+    assert "[!!] persona: " in told
+    assert "[!!] OPENAI_BASEURL: nothing here reads it: did you mean OPENAI_BASE_URL?" in told
+
+
 def test_the_doctor_tells_which_role_a_wrong_setting_stops(
     alive: Callable[..., None], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
