@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from typing import assert_never
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
@@ -17,7 +18,7 @@ from prompt_toolkit.patch_stdout import patch_stdout
 
 from bots.layout import Span, lay_out, width_of
 from bots.markup import parse
-from bots.numbers import Numbers
+from bots.numbers import Numbers, Refused
 from bots.splitting import clean
 from bots.waiting import first_of
 from kernel import texts
@@ -45,6 +46,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DRAFT_LINES = 4
 _NOTED = frozenset(texts.say("press.noted", language) for language in texts.LANGUAGES)
 """What a press is answered with when all else is said by the card."""
+_OPENING = frozenset("([{（［｛「『《〈【“‘")
+_CLOSING = frozenset(")]},.;:!?）］｝」』》〉】”’，。、；：！？…")
 # A model's text must not move the cursor, clear the screen or set the title.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -138,12 +141,12 @@ class ConsoleAdapter:
             is_alive = self._heard.is_set()
 
     def _inbound(self, line: str) -> UserMessage | ButtonPress | None:
-        """What the line is; None when there is nothing to bring in: an empty one, a button that is gone."""
+        """What the line is; None when there is nothing to bring in: an empty one, a number without a button."""
         text = clean(line).strip()
         if not text:
             return None
-        if self._numbers.is_spent(text):
-            self._print(texts.say("press.unknown", self._language))
+        if refused := self._numbers.refused(text):
+            self._print(self._why(refused))
             return None
         number = next(self._counted)
         now = self._clock.now()
@@ -155,6 +158,15 @@ class ConsoleAdapter:
             where, token, choice = button.conversation, button.token, button.choice
             return ButtonPress(event, where, self._sender, order, now, token, choice, press=event)
         return UserMessage(event, self._conversation, self._sender, order, now, text)
+
+    def _why(self, refused: Refused) -> str:
+        match refused:
+            case Refused.GONE:
+                return texts.say("press.decided", self._language)
+            case Refused.UNKNOWN:
+                return texts.say("press.no_number", self._language, number=self._numbers.open_ones())
+            case _:
+                assert_never(refused)
 
     # --- out
 
@@ -256,26 +268,35 @@ def folded(text: str, columns: int) -> list[str]:
     """`text` in lines that a terminal of so many columns shows whole, broken between words where there are some."""
     lines = []
     for line in text.expandtabs(4).split("\n"):
-        rest = ""
+        rest, width = "", 0
         for char in line:
-            if rest and width_of(rest) + width_of(char) > columns:
+            wide = width_of(char)
+            while rest and width + wide > columns:
                 end = len(rest) if char == " " else _break_in(rest, char)
                 lines.append(rest[:end].rstrip(" ") or rest[:end])
-                rest = rest[end:].lstrip(" ") if char != " " else ""
+                rest = rest[end:].lstrip(" ")
+                width = width_of(rest)
                 if char == " ":
-                    continue
-            rest += char
+                    break  # It is the gap between the lines itself.
+            else:
+                rest, width = rest + char, width + wide
         lines.append(rest)
     return lines
 
 
 def _break_in(line: str, following: str) -> int:
-    """Where to break the line before `following`: behind a space, beside a wide character, or at its end."""
-    wide = [width_of(char) > 1 for char in (*line, following)]
+    """Where to break the line before `following`: behind a space, beside a wide character, or at its end.
+
+    What opens stays with what follows it, and what closes with what is before.
+    """
+    after = following
     for at in range(len(line), 0, -1):
-        if line[at - 1] == " " or wide[at - 1] or wide[at]:
+        before = line[at - 1]
+        is_torn = before in _OPENING or after in _CLOSING
+        if before == " " or (not is_torn and (width_of(before) > 1 or width_of(after) > 1)):
             # A lead of blanks is no word to break behind.
             return at if line[:at].strip() else len(line)
+        after = before
     return len(line)
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from zoneinfo import ZoneInfo
 from kernel import readers
 from kernel.errors import BadSettings
 from kernel.messages import Effort
+from kernel.misspelt import meant_by
 from kernel.readers import Plain
 from kernel.settings import (
     AccessRule,
@@ -42,6 +42,7 @@ from kernel.settings import (
     WorkerSettings,
     default_data_dir,
 )
+from kernel.settings_file import load
 
 __all__ = [
     "AccessRule",
@@ -59,6 +60,7 @@ __all__ = [
     "WorkerSettings",
     "child_environment",
     "conceal",
+    "machine_language",
     "read",
     "secret_values",
 ]
@@ -161,22 +163,6 @@ _HARMLESS = frozenset(
 _HARMLESS_STARTS = ("LC_", "XDG_", "PYTHON")
 
 
-_MISTAKEN = {
-    "OPENAIAPIBASE": "OPENAI_BASE_URL",
-    "OPENAIBASE": "OPENAI_BASE_URL",
-    "OPENAIURL": "OPENAI_BASE_URL",
-    "OPENAIKEY": "OPENAI_API_KEY",
-    "ANTHROPICKEY": "ANTHROPIC_API_KEY",
-    "CLAUDEAPIKEY": "ANTHROPIC_API_KEY",
-    "ANTHROPICAPIBASE": "ANTHROPIC_BASE_URL",
-    "ANTHROPICURL": "ANTHROPIC_BASE_URL",
-    "TELEGRAMTOKEN": "TELEGRAM_BOT_TOKEN",
-    "TELEGRAMAPITOKEN": "TELEGRAM_BOT_TOKEN",
-    "SLACKTOKEN": "SLACK_BOT_TOKEN",
-}
-"""What people set instead, without its `_`."""
-
-
 @dataclass(frozen=True, slots=True)
 class Given:
     """Settings as given, merged and checked for their names; `settings` reads their values."""
@@ -247,29 +233,39 @@ def read(environ: MutableMapping[str, str] | None = None, working_folder: Path |
     return Given(values, written, path=path)
 
 
-def mistaken_names(environ: Mapping[str, str] | None = None) -> tuple[tuple[str, str], ...]:
-    """Variables that nobody reads, each with the one that was probably meant and is not set.
+def mistaken_names(
+    environ: Mapping[str, str] | None = None, working_folder: Path | None = None
+) -> tuple[tuple[str, str], ...]:
+    """Variables that nobody reads, each with the one that was probably meant and is set nowhere. Raises BadSettings.
 
     Our own prefix is strict: such a name is an error. These belong to others, who may mean something by them.
     """
     environ = os.environ if environ is None else environ
     if HANDED_FD in environ:
         return ()
-    meant = {_bare(name): name for name in _BY_ENV} | _MISTAKEN
-    found = (
-        (name, meant.get(_bare(name))) for name in environ if name not in _BY_ENV and not name.startswith("ZCLAW_")
-    )
-    return tuple((name, right) for name, right in found if right is not None and right not in environ)
-
-
-def _bare(name: str) -> str:
-    return name.upper().replace("_", "")
+    near = [(name, meant_by(name, (*_BY_ENV, _CONFIG))) for name in environ if not name.startswith("ZCLAW_")]
+    found = [(name, right) for name, right in near if right is not None]
+    if not found:
+        return ()
+    given = read(dict(environ), working_folder)
+    return tuple((name, right) for name, right in found if right.lower().removeprefix("zclaw_") not in given.values)
 
 
 def setting_names() -> tuple[str, ...]:
     """Every name that may be set, as people write it: in the environment, or `[table] name` in the file."""
     tables = (f"[{table}] {name}" for table, names in _TABLES.items() for name in names)
     return (*_BY_ENV, _CONFIG, *tables)
+
+
+def machine_language(environ: Mapping[str, str] | None = None) -> str | None:
+    """The language that this machine's locale asks for, `zh` or `en`; None for any other, `C` too.
+
+    Read as written: a locale that is not installed here still says what its person reads.
+    """
+    environ = os.environ if environ is None else environ
+    named = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
+    language = named.partition(".")[0].partition("_")[0].lower()
+    return language if language in ("zh", "en") else None
 
 
 def conceal(command: list[str], environ: MutableMapping[str, str] | None = None) -> None:
@@ -339,15 +335,7 @@ def _config_file(environ: Mapping[str, str], values: Mapping[str, Plain], workin
 
 def _from_file(path: Path) -> Iterator[tuple[str, str, Plain]]:
     """Key, how it was written, and value of everything in a `zclaw.toml`."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        hint = ' Text stands in quotes, as in lang = "zh".' if "Invalid value" in str(error) else ""
-        raise BadSettings(f"{path} cannot be read: {error}.{hint}") from None
-    except UnicodeDecodeError:
-        raise BadSettings(f"{path} is not UTF-8 text: save it as UTF-8.") from None
-    except OSError as error:
-        raise BadSettings(f"{path} cannot be opened: {error.strerror}.") from error
+    content = load(path)
     top = [setting.key for setting in _SETTINGS if setting.env]
     for name, value in content.items():
         if isinstance(value, dict) and name in _TABLES:

@@ -5,6 +5,7 @@ It is read when a worker starts, and stands behind our own rules in the system p
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from pathlib import Path
 
 import structlog
@@ -25,20 +26,34 @@ def read_persona(named: Path | None, data_dir: Path) -> str:
 
     Raises BadSettings when the file is there and cannot be read as UTF-8 text, or is named and not there.
     """
+    found = find_persona(named, data_dir)
+    if found is None:
+        return ""
+    path, text = found
+    if len(text) > LIMIT_CHARS:
+        log.warning("persona cut", path=str(path), chars=len(text), kept=LIMIT_CHARS)
+    return text[:LIMIT_CHARS].rstrip()
+
+
+def find_persona(named: Path | None, data_dir: Path) -> tuple[Path, str] | None:
+    """The file and what it says, uncut up to a megabyte; None when none is named and none lies in `data_dir`.
+
+    Raises BadSettings like `read_persona`.
+    """
     path = named or data_dir / FILE
     try:
         with path.open("rb") as file:
             content = file.read(_LIMIT_BYTES)
+            is_whole = not file.read(1)
     except FileNotFoundError:
         if named is None:
-            return ""
+            return None
         raise BadSettings(f"[model] persona names a file that is not there: {path}.") from None
     except OSError as error:
         raise BadSettings(f"{path} cannot be read: {error.strerror}.") from None
     try:
-        text = content.decode("utf-8-sig", "strict").strip()
+        # The last character of a piece may be cut in two.
+        text = getincrementaldecoder("utf-8-sig")().decode(content, final=is_whole)
     except UnicodeDecodeError:
         raise BadSettings(f"{path} is not UTF-8 text: save it as UTF-8.") from None
-    if len(text) > LIMIT_CHARS:
-        log.warning("persona cut", path=str(path), chars=len(text), kept=LIMIT_CHARS)
-    return text[:LIMIT_CHARS].rstrip()
+    return path, text.strip()

@@ -23,6 +23,10 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "已经过期了，没有执行。需要就再说一次。",
         "This has expired, and nothing was done. Please ask again.",
     ),
+    "press.no_number": (
+        "没有这个按钮，现在能按：{number}。想说数字本身，就多写一个字。",
+        "There is no such button; you can press {number}. To say the number itself, add a word.",
+    ),
     "press.noted": ("好的。", "Done."),
     "sticker": ("我目前只看得懂文字。", "I can only read text for now."),
     "help": (
@@ -40,14 +44,17 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "new.done": ("好，我们重新开始。之前的对话我不再参考。", "Fresh start. I no longer look at what we said before."),
     "stop.done": ("已停止。", "Stopped."),
     "stop.idle": ("现在没有正在进行的事。", "Nothing is running right now."),
-    "status.idle": ("在线，空闲。等着的提醒：{reminders} 个。", "Here and idle. Reminders waiting: {reminders}."),
+    "status.idle": (
+        "在线，空闲。这里等着的提醒：{reminders} 个。",
+        "Here and idle. Reminders waiting in this conversation: {reminders}.",
+    ),
     "status.busy": (
-        "正在处理你的消息。等着的提醒：{reminders} 个。",
-        "Working on your message. Reminders waiting: {reminders}.",
+        "正在处理你的消息。这里等着的提醒：{reminders} 个。",
+        "Working on your message. Reminders waiting in this conversation: {reminders}.",
     ),
     "status.waiting": (
-        "在等你做决定。等着的提醒：{reminders} 个。",
-        "Waiting for your decision. Reminders waiting: {reminders}.",
+        "在等你做决定。这里等着的提醒：{reminders} 个。",
+        "Waiting for your decision. Reminders waiting in this conversation: {reminders}.",
     ),
     "tz.show": (
         "这里的时区是 {zone}，现在 {time}。要改：/tz Asia/Shanghai",
@@ -178,6 +185,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "这里的提醒已经有 {limit} 个了，请先取消一些。",
         "There are {limit} reminders here already; please cancel some first.",
     ),
+    "reminder.not_set": ("好，不设了。", "All right, nothing is set."),
     "reminder.too_often": ("最密只能每分钟一次。", "Once a minute is as often as it goes."),
     "schedule.unreadable": ("这个时间我没看懂。", "I could not read that time."),
     "schedule.unknown_zone": ("不认识时区「{zone}」。", "I do not know the zone “{zone}”."),

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 
 WORDS = (
     *("chat", "messages", "session", "session_events", "frames", "gates", "transitions", "texts", "triggers"),
-    *("schedule", "errors", "config", "settings", "readers"),
+    *("schedule", "errors", "config", "settings", "settings_file", "readers", "misspelt"),
 )
 PORTS = ("ports",)
 CODEC = ("codec",)  # Words for words, and for the values that ports speak of.

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import getpass
-import locale
 import sys
 from collections.abc import Coroutine, Sequence
 
@@ -24,6 +22,7 @@ from kernel.settings import CommonSettings, Language
 from kernel.stores.redis.stores import open_stores
 from kernel.texts import say
 from zclaw.join import Joined, join
+from zclaw.settings_record import as_running
 from zclaw.terminals import Terminal, open_terminal
 from zclaw.wiring.bots import driver
 from zclaw.wiring.parts import process_name
@@ -41,18 +40,26 @@ def run(argv: Sequence[str]) -> int:
         open_terminal(joined.folder) as terminal,
         (joined.folder.logs / "chat.log").open("a") as log,
     ):
+        running = as_running(joined.folder, settings)
         if joined.differing:
-            names = ", ".join(joined.differing)
-            sys.stderr.write(f"zclaw runs already, with other settings than {names} here. To use these: zclaw down\n")
+            sys.stderr.write(_differing_line(joined.differing, running.timezone != settings.timezone, running) + "\n")
         set_up(settings.log.value, config.secret_values(settings), log)
-        return asyncio.run(_talk(joined, terminal, settings))
+        return asyncio.run(_talk(joined, terminal, running))
+
+
+def _differing_line(names: Sequence[str], has_other_zone: bool, running: CommonSettings) -> str:
+    zone = f" (its zone is {running.timezone.key})" if has_other_zone else ""
+    return (
+        f"zclaw runs already, with other settings than {', '.join(names)} here, and its own apply{zone}. "
+        "To use these: zclaw down, and start again."
+    )
 
 
 async def _talk(joined: Joined, terminal: Terminal, settings: CommonSettings) -> int:
     clock = SystemClock()
     stores = await open_stores(joined.url, clock)
     written = await stores.people.language(place(terminal.number))
-    language = _language(settings.lang, written)
+    language = greeting_language(settings.lang, written, config.machine_language())
     adapter = ConsoleAdapter(
         clock=clock,
         process=process_name(),
@@ -86,16 +93,11 @@ async def _until_ended(talk: Coroutine[object, object, None], joined: Joined) ->
     return True
 
 
-def _language(setting: Language, written: str | None) -> str:
-    """The language to greet in: the operator's, else that which was `written` here last, else that of the terminal."""
+def greeting_language(setting: Language, written: str | None, machine: str | None) -> str:
+    """The language to greet in: the operator's, else that which was `written` here last, else that of the `machine`."""
     if setting is not Language.AUTO:
         return str(setting.value)
-    if written:
-        return written
-    with contextlib.suppress(locale.Error):  # A locale that this machine does not have says nothing.
-        locale.setlocale(locale.LC_MESSAGES, "")
-    known = locale.getlocale(locale.LC_MESSAGES)[0] or ""
-    return "en" if known.startswith("en") else "zh"
+    return written or machine or "zh"
 
 
 async def _farewell(triggers: Triggers, language: str) -> str:

@@ -17,10 +17,12 @@ from kernel import config
 from kernel.children.sandbox import find_isolation
 from kernel.clock import SystemClock
 from kernel.config import BotSettings, CommonSettings, Given, SchedulerSettings, WorkerSettings
-from kernel.errors import OperatorError, RetryLater
-from kernel.persona import read_persona
+from kernel.errors import BadSettings, OperatorError, RetryLater
+from kernel.persona import LIMIT_CHARS, find_persona
 from kernel.ports import Isolation
 from kernel.stores.redis.stores import open_stores
+from zclaw.folder import DataFolder
+from zclaw.locks import is_locked
 from zclaw.store import with_store
 
 _LITTLE_SPACE_BYTES = 200 << 20
@@ -28,10 +30,16 @@ _LITTLE_SPACE_BYTES = 200 << 20
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at; `problem` says what to change, empty when all is well."""
+    """One thing that was to be looked at; `problem` says what to change, `unseen` why it could not be looked at."""
 
     about: str
     problem: str = ""
+    unseen: str = ""
+
+    def __str__(self) -> str:
+        if self.problem:
+            return f"[!!] {self.about}: {self.problem}"
+        return f"[--] {self.about}: not looked at, {self.unseen}" if self.unseen else f"[ok] {self.about}"
 
 
 def run(argv: Sequence[str]) -> int:
@@ -46,7 +54,7 @@ def run(argv: Sequence[str]) -> int:
     if given.path is not None:
         findings.append(file_finding(given.path))
     for finding in findings:
-        sys.stdout.write(f"[!!] {finding.about}: {finding.problem}\n" if finding.problem else f"[ok] {finding.about}\n")
+        sys.stdout.write(f"{finding}\n")
     return 1 if any(finding.problem for finding in findings) else 0
 
 
@@ -59,16 +67,35 @@ def settings_findings(given: Given) -> list[Finding]:
     }
     findings = [_told(f"settings of {name}", partial(given.settings, kind)) for name, kind in kinds.items()]
     if any(finding.problem for finding in findings):
-        return findings
+        return [*findings, Finding("model, persona, access", unseen="for the settings above come first")]
     bots, worker = given.settings(BotSettings), given.settings(WorkerSettings)
     if not (worker.anthropic_api_key or worker.openai_api_key or worker.openai_base_url):
         findings.append(
             Finding("model", "none is set: reminders work, talk does not; set ANTHROPIC_API_KEY or OPENAI_BASE_URL")
         )
-    findings.append(_told("persona", partial(read_persona, worker.model_persona, worker.data_dir)))
+    findings.append(persona_finding(worker))
     if (bots.telegram_bot_token or bots.slack_bot_token) and not (bots.allow or bots.owners):
         findings.append(Finding("access", "nobody is named: put your own id into ZCLAW_ALLOW"))
+    if bots.telegram_bot_token or bots.slack_bot_token or worker.anthropic_api_key or worker.openai_api_key:
+        told = "for nothing is sent: a wrong token ends `zclaw up` with a line, a wrong key is told in the chat"
+        findings.append(Finding("whether keys and tokens are accepted", unseen=told))
     return findings
+
+
+def persona_finding(settings: WorkerSettings) -> Finding:
+    """Whether there is a persona, and whether all of it is read."""
+    try:
+        found = find_persona(settings.model_persona, settings.data_dir)
+    except BadSettings as error:
+        return Finding("persona", str(error))
+    if found is None:
+        return Finding("persona: none")
+    path, text = found
+    if not text:
+        return Finding(f"persona {path}", "it is empty: write who the assistant is, or delete it")
+    if len(text) > LIMIT_CHARS:
+        return Finding(f"persona {path}", f"of its {len(text)} characters only {LIMIT_CHARS} are read: shorten it")
+    return Finding(f"persona {path}")
 
 
 def folder_findings(settings: CommonSettings) -> list[Finding]:
@@ -104,8 +131,12 @@ def isolation_finding(isolation: Isolation) -> Finding:
 
 
 def store_finding(given: Given) -> Finding:
-    """Whether the store answers and keeps what it is told."""
-    return _told("store", lambda: asyncio.run(_open(with_store(given.settings(CommonSettings)))))
+    """Whether the store answers and keeps what it is told; one of our own can be asked only while zclaw runs."""
+    settings = given.settings(CommonSettings)
+    folder = DataFolder(settings.data_dir.resolve())
+    if settings.redis_url is None and not is_locked(folder.store_lock):
+        return Finding("store", unseen="for nothing runs here: start `zclaw chat` or `zclaw up` and ask again")
+    return _told("store", lambda: asyncio.run(_open(with_store(settings))))
 
 
 async def _open(settings: CommonSettings) -> None:

@@ -43,7 +43,7 @@ class DataFolder:
 
     @property
     def settings_record(self) -> Path:
-        """Digests of the settings that the supervisor runs with."""
+        """With which settings the supervisor runs (zclaw/settings_record.py)."""
         return self.root / "locks" / "settings"
 
     @property

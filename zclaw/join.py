@@ -49,7 +49,7 @@ class Joined:
         log = self.folder.logs / "up.log"
         lines = log.read_text("utf-8", "replace").splitlines() if log.exists() else []
         said = lines[-1].strip() if lines else ""
-        why = "" if not said or said.startswith(("zclaw runs", "No platform")) else f"{said} "
+        why = "" if not said or said.startswith(("zclaw is starting", "No platform")) else f"{said} "
         return f"{why}(more in {log})"
 
     def leave(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Iterable, Sequence
@@ -17,7 +18,7 @@ from kernel.schedule.parse import parse
 from kernel.schedule.values import CREATE_FROM, Once, ScheduleIntent
 
 _SHOWN = 5
-_ASKED = 2
+_WRONG_USE = 2
 """Exit code for wrong use, as every command has it."""
 
 
@@ -30,7 +31,7 @@ class _Line:
 
 
 def run(argv: Sequence[str]) -> int:
-    """Exit code: 0 fine, 1 when a line of --jsonl could not be read, 2 for wrong use. Raises BadSettings."""
+    """Exit code: 0 fine, 2 for wrong use: no text, or a line of --jsonl that cannot be read. Raises BadSettings."""
     parser = argparse.ArgumentParser(prog="zclaw parse", description="Show how a message is understood.")
     parser.add_argument("text", nargs="*", metavar="TEXT", help="the message; absent: standard input")
     parser.add_argument("--jsonl", action="store_true", help='read lines of {"id","text","now","tz"}, write results')
@@ -39,12 +40,19 @@ def run(argv: Sequence[str]) -> int:
     arguments = parser.parse_args(argv)
     zone = _zone(arguments.tz) if arguments.tz or arguments.jsonl else _configured_zone()
     now = _now(arguments.now, zone)
+    # A byte that is no text is said with its line; it must not end the rest.
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
     if arguments.jsonl:
+        if arguments.text:
+            sys.stderr.write("With --jsonl the texts come in on standard input: leave TEXT out.\n")
+            return _WRONG_USE
         return _answer_lines(sys.stdin, sys.stdout, now, zone)
-    text = " ".join(arguments.text) or sys.stdin.read().strip()
-    if not text:
-        parser.print_usage(sys.stderr)
-        return _ASKED
+    text = (" ".join(arguments.text) if arguments.text else sys.stdin.read()).strip()
+    if not text or not _is_text(text):
+        why = "it is not UTF-8" if text else "it is empty"
+        sys.stderr.write(f"There is no text to read ({why}): say `zclaw parse '每天早上9点提醒我查房'`.\n")
+        return _WRONG_USE
     sys.stdout.write(_shown(parse(text, now=now, zone=zone), text, now))
     return 0
 
@@ -69,7 +77,7 @@ def _now(written: str | None, zone: str) -> datetime:
     try:
         now = datetime.fromisoformat(written)
     except ValueError as error:
-        raise BadSettings(f"--now must look like 2026-03-10T10:00, not {written!r}.") from error
+        raise BadSettings(f"A time must look like 2026-03-10T10:00, not {written!r}.") from error
     return now if now.tzinfo else now.replace(tzinfo=ZoneInfo(zone))
 
 
@@ -128,25 +136,43 @@ def _fires(found: ScheduleIntent, now: datetime) -> tuple[datetime, ...]:
 
 
 def _answer_lines(lines: Iterable[str], out: TextIO, now: datetime, zone: str) -> int:
-    failed = 0
+    code = 0
     for number, written in enumerate(lines, 1):
         if not written.strip():
             continue
         try:
             line = _read_line(written, now, zone)
-        except (ValueError, KeyError, TypeError, BadSettings) as error:
+        except BadSettings as error:
             sys.stderr.write(f"line {number}: {error}\n")
-            failed = 1
+            code = _WRONG_USE
             continue
         out.write(json.dumps(_answer(line), ensure_ascii=False) + "\n")
-    return failed
+    return code
 
 
 def _read_line(written: str, now: datetime, zone: str) -> _Line:
-    found = json.loads(written)
+    try:
+        found = json.loads(written)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise BadSettings('This is not a JSON object like {"text": "…"}.')
+    if not isinstance(found.get("text"), str):
+        raise BadSettings('"text" is not there.' if "text" not in found else '"text" must be a string.')
+    # What cannot be written out again: half of a character, as an escape or as bytes.
+    if not _is_text(json.dumps(found, ensure_ascii=False)):
+        raise BadSettings("This is not UTF-8 text.")
     line_zone = _zone(str(found["tz"])) if found.get("tz") else zone
     line_now = _now(str(found["now"]), line_zone) if found.get("now") else now
-    return _Line(found.get("id"), str(found["text"]), line_now, line_zone)
+    return _Line(found.get("id"), found["text"], line_now, line_zone)
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _answer(line: _Line) -> dict[str, object]:

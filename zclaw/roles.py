@@ -102,7 +102,11 @@ def _supervise(
 
     def ready() -> None:
         names = ", ".join(role.name for role in roles)
-        sys.stderr.write(f"zclaw runs ({names}); its logs are in {folder.logs}. Ctrl-C ends it.\n")
+        # Not that they run: of a wrong token, say, the bots hear only once they have asked their platform.
+        sys.stderr.write(
+            f"zclaw is starting ({names}); its logs are in {folder.logs}. "
+            "`zclaw status` shows what runs; Ctrl-C ends it.\n"
+        )
         if all(role.name != "bots" for role in roles):
             sys.stderr.write(
                 "No platform is set: `zclaw chat` talks here; TELEGRAM_BOT_TOKEN, or SLACK_BOT_TOKEN and "

@@ -1,12 +1,18 @@
-"""With which settings an installation runs, as digests: enough to tell that another terminal was given others."""
+"""With which settings an installation runs: its zone and language for terminals that join, of all else digests only.
+
+Those are enough to tell that another terminal was given others.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import secrets
+from dataclasses import replace
+from zoneinfo import ZoneInfo
 
 from kernel.config import Given
+from kernel.settings import CommonSettings, Language
 from zclaw.folder import DataFolder
 from zclaw.locks import unusable
 
@@ -14,7 +20,13 @@ from zclaw.locks import unusable
 def keep(folder: DataFolder, given: Given) -> None:
     """Write down the settings that a supervisor of `folder` runs with. Raises FolderUnusable."""
     salt = secrets.token_hex(16)
-    record = {"salt": salt, "digests": {key: _digest(salt, value) for key, value in given.values.items()}}
+    settings = given.settings(CommonSettings)
+    record = {
+        "salt": salt,
+        "digests": {key: _digest(salt, value) for key, value in given.values.items()},
+        "timezone": settings.timezone.key,
+        "lang": settings.lang.value,
+    }
     path = folder.settings_record
     new = path.with_suffix(".new")
     try:
@@ -37,6 +49,19 @@ def differing(folder: DataFolder, given: Given) -> list[str]:
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return []
     return sorted(given.written.get(key, key) for key in other)
+
+
+def as_running(folder: DataFolder, settings: CommonSettings) -> CommonSettings:
+    """`settings` with the zone and, unless it is `auto`, the language of the running supervisor: those apply there.
+
+    As they are where no record can be read.
+    """
+    try:
+        record = json.loads(folder.settings_record.read_text())
+        zone, language = ZoneInfo(record["timezone"]), Language(record["lang"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return settings
+    return replace(settings, timezone=zone, lang=settings.lang if language is Language.AUTO else language)
 
 
 def _digest(salt: str, value: object) -> str:

@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 from kernel import config
 from kernel.clock import SystemClock
 from kernel.config import BotSettings, CommonSettings
-from kernel.errors import BadSettings
 from kernel.stores.redis.stores import open_stores
 from zclaw.folder import DataFolder
+from zclaw.locks import is_locked
 from zclaw.store import answering_pid, with_store
 
 MISSED_AFTER = timedelta(seconds=15)
@@ -46,17 +46,25 @@ def run(argv: Sequence[str]) -> int:
     if bots.telegram_bot_token or bots.slack_bot_token:
         expected.insert(0, "bots")
     parts = list(_store_part(settings))
-    try:
-        found = with_store(settings)
-        now, beats = asyncio.run(_seen(found))
+    if parts or settings.redis_url is not None:
+        now, beats = asyncio.run(_seen(with_store(settings)))
         parts += parts_from(beats, now)
-    except BadSettings as error:
-        sys.stderr.write(f"{error}\n")
     sys.stdout.write(_as_json(parts) if arguments.json else _as_lines(parts))
+    if not any(part.age < MISSED_AFTER.seconds and part.role != "store" for part in parts):
+        sys.stderr.write(_nothing_line(settings) + "\n")
+        return 1
     absent = missing(parts, expected)
     for role in absent:
         sys.stderr.write(f"{role} has not been seen for {MISSED_AFTER.seconds} s.\n")
     return 1 if absent else 0
+
+
+def _nothing_line(settings: CommonSettings) -> str:
+    folder = DataFolder(settings.data_dir.resolve())
+    if is_locked(folder.owner_lock):
+        return f"zclaw was started on {folder.root}, but no part of it was seen lately: look into {folder.logs}."
+    where = f"on {folder.root}" if settings.redis_url is None else "with the store of ZCLAW_REDIS_URL"
+    return f"Nothing runs {where}. Start it with `zclaw chat` to talk here, or with `zclaw up` for the bots too."
 
 
 def parts_from(beats: Iterable[Beat], now: datetime) -> list[Part]:

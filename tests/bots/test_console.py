@@ -156,8 +156,35 @@ async def test_a_number_presses_the_choice_it_was_given_to(capsys: pytest.Captur
     press = adapter._inbound(" 2 ")
     assert isinstance(press, ButtonPress)
     assert (press.token, press.choice) == ("tok", "snooze")
-    assert isinstance(adapter._inbound("3"), UserMessage)
     assert isinstance(adapter._inbound("²"), UserMessage)
+
+
+async def test_a_number_without_a_button_is_told_which_there_are_and_is_words_only_where_it_may_answer(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    adapter = console(JumpingClock())
+    await adapter.send(CARD, CARD.text, key="k", is_doubtful=False, is_last=True)
+
+    assert adapter._inbound("９") is None
+    assert capsys.readouterr().out.splitlines()[2:] == ["没有这个按钮，现在能按：1–2。想说数字本身，就多写一个字。"]
+    assert isinstance(adapter._inbound("9点"), UserMessage)
+    await adapter.send(Reply(CONVERSATION, "几粒？"), "几粒？", key="k", is_doubtful=False, is_last=True)
+    assert isinstance(adapter._inbound("9"), UserMessage)
+
+
+async def test_a_number_of_a_closed_card_is_no_answer_to_the_question_that_came_after_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    adapter = console(JumpingClock())
+    await adapter.send(CARD, CARD.text, key="k", is_doubtful=False, is_last=True)
+    await adapter.close(PromptClosed(CONVERSATION, "tok", "✅"), PLACE)
+    await adapter.send(Reply(CONVERSATION, "好"), "好", key="k", is_doubtful=False, is_last=True)
+    question = replace(CARD, text="几点？", token="new")
+    await adapter.send(question, question.text, key="k", is_doubtful=False, is_last=True)
+
+    assert adapter._inbound("1") is None
+
+    assert capsys.readouterr().out.splitlines()[-1] == "已经处理过了。"
 
 
 async def test_a_button_that_is_gone_says_so_until_something_else_was_said(
@@ -173,7 +200,7 @@ async def test_a_button_that_is_gone_says_so_until_something_else_was_said(
     assert isinstance(press, ButtonPress)
     assert press.choice == "undo"
     assert adapter._inbound("1") is None
-    assert capsys.readouterr().out.splitlines()[2:] == ["✅", "[3] 撤销", "没了", "这个按钮已经失效了。"]
+    assert capsys.readouterr().out.splitlines()[2:] == ["✅", "[3] 撤销", "没了", "已经处理过了。"]
     await adapter.send(Reply(CONVERSATION, "1 or 2?"), "1 or 2?", key="k", is_doubtful=False, is_last=True)
     assert isinstance(adapter._inbound("1"), UserMessage)
 
@@ -187,7 +214,7 @@ async def test_a_button_that_is_gone_is_refused_in_the_language_of_its_prompt(
 
     adapter._inbound("2")
 
-    assert capsys.readouterr().out.splitlines()[-1] == "This button no longer works."
+    assert capsys.readouterr().out.splitlines()[-1] == "This has already been decided."
 
 
 async def test_an_older_prompt_can_still_be_pressed_when_others_came_after_it() -> None:
@@ -359,6 +386,9 @@ def test_lines_are_folded_where_the_terminal_ends(text: str, lines: list[str]) -
         ("https://example.org", ["https://ex", "ample.org"]),
         ("查房后call小李再走", ["查房后call", "小李再走"]),
         ("请叫someone来查房", ["请叫", "someone来", "查房"]),
+        ("查房四点（东区）", ["查房四点", "（东区）"]),
+        ("查房和换药，交班", ["查房和换", "药，交班"]),
+        ("（（（（（（", ["（（（（（", "（"]),
         ("    indented code here", ["    indent", "ed code", "here"]),
     ],
 )

@@ -65,7 +65,7 @@ def test_status_says_what_goes_on(session: Session, beginning: str) -> None:
 def test_status_counts_the_reminders_that_will_come_not_those_that_rest() -> None:
     reminders = stored(trigger("一"), trigger("二"), replace(trigger("三"), paused=True))
 
-    assert said(answer(Command.STATUS, "", EMPTY, desk(), reminders).changes) == "在线，空闲。等着的提醒：2 个。"
+    assert said(answer(Command.STATUS, "", EMPTY, desk(), reminders).changes) == "在线，空闲。这里等着的提醒：2 个。"
 
 
 def test_reminders_are_listed_with_buttons_that_cancel() -> None:

@@ -23,6 +23,7 @@ from kernel.config import (
     WorkerSettings,
     child_environment,
     conceal,
+    machine_language,
     mistaken_names,
     read,
     secret_values,
@@ -356,20 +357,39 @@ def test_without_a_secret_in_the_environment_nothing_is_started_again() -> None:
         ("OPENAI_API_BASE", "OPENAI_BASE_URL"),
         ("TELEGRAM_TOKEN", "TELEGRAM_BOT_TOKEN"),
         ("ANTHROPIC_KEY", "ANTHROPIC_API_KEY"),
+        ("ZLCAW_ALLOW", "ZCLAW_ALLOW"),
     ],
 )
-def test_a_variable_that_nobody_reads_is_told_with_the_one_that_was_meant(name: str, meant: str) -> None:
-    assert mistaken_names({name: "x", "PATH": "/bin"}) == ((name, meant),)
-    assert mistaken_names({name: "x", meant: "y"}) == ()
-    assert mistaken_names({name: "x", HANDED_FD: "3"}) == ()
+def test_a_variable_that_nobody_reads_is_told_with_the_one_that_was_meant(
+    name: str, meant: str, tmp_path: Path
+) -> None:
+    other = {"ZCLAW_DATA_DIR": str(tmp_path)}
+
+    assert mistaken_names({name: "x", "PATH": "/bin"} | other, tmp_path) == ((name, meant),)
+    assert mistaken_names({name: "x", HANDED_FD: "3"}, tmp_path) == ()
 
 
-def test_variables_of_others_are_no_mistakes() -> None:
-    others = ("OPENAI_ORG_ID", "ANTHROPIC_MODEL", "SLACK_WEBHOOK", "TELEGRAM_CHAT_ID", "API_KEY", "TOKEN", "HOME")
+def test_a_variable_is_no_mistake_where_the_right_one_is_set_too(tmp_path: Path) -> None:
+    environ = {"TELEGRAM_TOKEN": "x", "ZCLAW_DATA_DIR": str(tmp_path)}
 
-    assert mistaken_names(dict.fromkeys(others, "x")) == ()
+    assert mistaken_names(environ | {"TELEGRAM_BOT_TOKEN": "1:x"}, tmp_path) == ()
+
+    (tmp_path / "zclaw.toml").write_text('telegram_bot_token = "1:x"')
+    assert mistaken_names(environ, tmp_path) == ()
 
 
-def test_a_file_with_a_bare_word_says_that_text_stands_in_quotes(given_from: GivenFrom) -> None:
-    with pytest.raises(BadSettings, match=r"line 1.*stands in quotes"):
-        given_from({}, "lang = zh")
+@pytest.mark.parametrize(
+    ("environ", "language"),
+    [
+        ({"LANG": "en_US.UTF-8"}, "en"),
+        ({"LANG": "zh_CN.UTF-8", "LC_MESSAGES": "en_GB"}, "en"),
+        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "", "LC_ALL": "zh_TW"}, "zh"),
+        ({"LANG": "C.UTF-8"}, None),
+        ({"LANG": "de_DE.UTF-8"}, None),
+        ({}, None),
+    ],
+)
+def test_the_machine_asks_for_the_language_of_its_locale_also_where_that_is_not_installed(
+    environ: dict[str, str], language: str | None
+) -> None:
+    assert machine_language(environ) == language

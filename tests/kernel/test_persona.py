@@ -42,6 +42,12 @@ def test_a_long_page_is_cut_and_the_operator_can_read_so(tmp_path: Path) -> None
     assert [each["event"] for each in logs] == ["persona cut"]
 
 
+def test_a_page_beyond_all_measure_is_text_up_to_where_it_is_read(tmp_path: Path) -> None:
+    written(tmp_path, "a" + "护" * 400_000)
+
+    assert read_persona(None, tmp_path).startswith("a护护")
+
+
 def test_a_page_that_is_named_and_missing_or_no_text_is_the_operators_to_mend(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match=r"not there: .*gone\.md"):
         read_persona(tmp_path / "gone.md", tmp_path)

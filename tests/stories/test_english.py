@@ -42,7 +42,7 @@ async def test_every_command_answers_in_the_language_spoken_before() -> None:
         listed = await here.platform.sees("Reminders:")
         assert listed.text.startswith("Reminders:\n1. do the ward round, every day at 09:00, next ")
         here.platform.says("/status")
-        await here.platform.sees("Here and idle. Reminders waiting: 1.")
+        await here.platform.sees("Here and idle. Reminders waiting in this conversation: 1.")
         here.platform.says("/tz Europe/Berlin")
         await here.platform.sees("Done, the zone is Europe/Berlin now")
         here.platform.says("/help")

@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from kernel.settings import Language
+from zclaw.chat import greeting_language
+
 ROOT = Path(__file__).parents[2]
 WITHIN_S = 60
 
@@ -38,10 +41,10 @@ class Home:
         finally:
             os.close(reading)
 
-    def terminal(self) -> Terminal:
+    def terminal(self, **environment: str) -> Terminal:
         """An interactive one."""
         outer, inner = pty.openpty()
-        process = self._chat(inner, inner, inner)
+        process = self._chat(inner, inner, inner, **environment)
         os.close(inner)
         self._terminals.append((process, outer))
         return Terminal(outer)
@@ -107,15 +110,16 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 
 def test_a_pipe_gets_its_own_answer_while_a_terminal_is_open_and_says_when_settings_differ(home: Home) -> None:
-    terminal = home.terminal()
+    terminal = home.terminal(ZCLAW_TIMEZONE="Europe/Berlin")
     assert terminal.sees("你好，我是 zclaw")
 
-    pipe = home.pipe("6秒后提醒我取药\n", ANTHROPIC_API_KEY="sk-other")
+    pipe = home.pipe("6秒后提醒我取药\n", ANTHROPIC_API_KEY="sk-other", ZCLAW_TIMEZONE="Asia/Tokyo")
     said, complained = pipe.communicate(timeout=WITHIN_S)
 
     assert pipe.returncode == 0
-    assert "取药" in said.decode()
-    assert "other settings than ANTHROPIC_API_KEY" in complained.decode()
+    assert "取药（Europe/Berlin）" in said.decode()
+    assert "other settings than ANTHROPIC_API_KEY, ZCLAW_TIMEZONE" in complained.decode()
+    assert "its zone is Europe/Berlin" in complained.decode()
     # The pipe is gone when it is due: what falls due for it comes up in the terminal, and nowhere before.
     assert "取药" not in terminal.paper()
     assert terminal.sees("⏰ 取药")
@@ -149,3 +153,20 @@ def test_a_terminal_whose_parts_refuse_their_settings_says_which(home: Home, tmp
 
     assert pipe.returncode == 1
     assert "persona names a file that is not there: /nope.md" in complained.decode()
+
+
+@pytest.mark.parametrize(
+    ("setting", "written", "machine", "greets"),
+    [
+        (Language.EN, "zh", "zh", "en"),
+        (Language.ZH, "en", "en", "zh"),
+        (Language.AUTO, "en", "zh", "en"),
+        (Language.AUTO, "zh", "en", "zh"),
+        (Language.AUTO, None, "en", "en"),
+        (Language.AUTO, None, None, "zh"),
+    ],
+)
+def test_the_greeting_is_in_the_language_that_is_set_or_was_written_here_last_or_is_the_machines(
+    setting: Language, written: str | None, machine: str | None, greets: str
+) -> None:
+    assert greeting_language(setting, written, machine) == greets

@@ -91,18 +91,66 @@ def test_a_bounded_series_says_when_it_ends(
     assert found["ends"] == "2026-04-28T22:00:00+08:00"
 
 
-def test_an_unreadable_line_is_named_and_the_rest_is_answered(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("nonsense", "not a JSON object"),
+        ("[1]", "not a JSON object"),
+        ("[" * 100_000, "not a JSON object"),
+        ('"hi"', "not a JSON object"),
+        ('{"id": 1}', '"text" is not there'),
+        ('{"text": null}', '"text" must be a string'),
+        ('{"text": "\\ud800"}', "not UTF-8"),
+        ('{"text": "hi", "now": "soon"}', "must look like 2026-03-10T10:00"),
+        ('{"text": "hi", "tz": "Asia/Nowhere"}', "no time zone 'Asia/Nowhere'"),
+    ],
+)
+def test_an_unreadable_line_is_named_in_one_line_and_the_rest_is_answered(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str, said: str
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO('{"id": 1}\nnonsense\n{"id": 3, "text": "hi"}\n'))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f'\n{line}\n{{"id": 3, "text": ""}}\n'))
 
     code = run(["--jsonl", "--tz", "UTC"])
 
     written = capsys.readouterr()
-    assert code == 1
-    assert "line 1" in written.err
-    assert "line 2" in written.err
+    assert code == 2
+    assert written.err.startswith("line 2: ")
+    assert said in written.err
+    assert written.err.count("\n") == 1
     assert json.loads(written.out)["id"] == 3
+
+
+def test_bytes_that_are_no_text_are_named_with_their_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = '{"id": 1, "text": "你好"}\n'.encode() + b'{"text": "\xff"}\n'
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines), encoding="utf-8"))
+
+    assert run(["--jsonl", "--tz", "UTC"]) == 2
+
+    written = capsys.readouterr()
+    assert json.loads(written.out)["id"] == 1
+    assert written.err == "line 2: This is not UTF-8 text.\n"
+
+
+@pytest.mark.parametrize(("words", "piped"), [([""], "hi"), (["", " "], "hi"), ([], ""), ([], " \n"), ([], "\udcff")])
+def test_without_a_text_one_line_says_how_it_is_used(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], piped: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(piped))
+
+    assert run(["--tz", "UTC", *words]) == 2
+
+    written = capsys.readouterr()
+    assert written.out == ""
+    assert written.err.startswith("There is no text to read")
+    assert written.err.count("\n") == 1
+
+
+def test_a_text_beside_lines_is_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--jsonl", "每天9点提醒我查房"]) == 2
+
+    assert "leave TEXT out" in capsys.readouterr().err
 
 
 def test_an_unknown_zone_is_wrong_use() -> None:

@@ -1,4 +1,4 @@
-"""A terminal learns that the installation runs with other settings than it was given; nobody learns the values."""
+"""A terminal learns that the installation runs with other settings than it was given; nobody learns the secrets."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kernel.config import Given, read
+from kernel.config import CommonSettings, Given, Language, read
 from zclaw.folder import DataFolder, open_folder
-from zclaw.settings_record import differing, keep
+from zclaw.settings_record import as_running, differing, keep
 
 
 def given(**environment: str) -> Given:
@@ -34,7 +34,21 @@ def test_what_was_given_otherwise_is_named_as_the_person_wrote_it(folder: DataFo
     ]
 
 
-def test_no_value_stands_in_the_record_and_only_its_owner_reads_it(folder: DataFolder) -> None:
+@pytest.mark.parametrize(
+    ("runs", "own", "applies"),
+    [("zh", "en", Language.ZH), ("auto", "en", Language.EN), ("en", "auto", Language.EN)],
+)
+def test_the_zone_and_language_of_what_runs_apply_where_others_join(
+    folder: DataFolder, runs: str, own: str, applies: Language
+) -> None:
+    keep(folder, given(ZCLAW_TIMEZONE="Europe/Berlin", ZCLAW_LANG=runs))
+
+    joined = as_running(folder, given(ZCLAW_TIMEZONE="Asia/Tokyo", ZCLAW_LANG=own).settings(CommonSettings))
+
+    assert (joined.timezone.key, joined.lang) == ("Europe/Berlin", applies)
+
+
+def test_no_secret_stands_in_the_record_and_only_its_owner_reads_it(folder: DataFolder) -> None:
     keep(folder, given(ANTHROPIC_API_KEY="sk-secret-enough"))
 
     assert "sk-secret" not in folder.settings_record.read_text()
@@ -47,3 +61,5 @@ def test_a_record_that_cannot_be_read_differs_in_nothing(folder: DataFolder, con
         folder.settings_record.write_text(content)
 
     assert differing(folder, given(ZCLAW_LANG="zh")) == []
+    settings = given(ZCLAW_LANG="zh", ZCLAW_TIMEZONE="Asia/Tokyo").settings(CommonSettings)
+    assert as_running(folder, settings) == settings

@@ -13,6 +13,8 @@ from kernel.ports import Isolation
 from kernel.stores.redis.stores import open_stores
 from zclaw import doctor
 from zclaw.cli import main
+from zclaw.folder import open_folder
+from zclaw.locks import try_lock
 from zclaw.status import Part, missing, parts_from
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
@@ -70,18 +72,92 @@ def test_status_names_what_is_missing_bots_too_once_a_platform_is_set(
     ]
 
 
-def test_status_without_a_store_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+@pytest.fixture
+def nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The data folder of an installation that was never started; nothing is set but that."""
     monkeypatch.chdir(tmp_path)
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ZCLAW_DATA_DIR", str(tmp_path / "data"))
+    return tmp_path / "data"
 
-    assert main(["status", "--json"]) == 1
+
+@pytest.mark.parametrize(("words", "printed"), [([], ""), (["--json"], "[]\n")])
+def test_status_where_nothing_runs_is_one_line_that_says_how_to_start(
+    nothing: Path, capsys: pytest.CaptureFixture[str], words: list[str], printed: str
+) -> None:
+    assert main(["status", *words]) == 1
 
     told = capsys.readouterr()
-    assert json.loads(told.out) == []
-    assert "No store runs on" in told.err
-    assert not (tmp_path / "data").exists()
+    assert told.out == printed
+    assert told.err == (
+        f"Nothing runs on {nothing}. Start it with `zclaw chat` to talk here, or with `zclaw up` for the bots too.\n"
+    )
+    assert not nothing.exists()
+
+
+def test_status_where_only_a_store_elsewhere_answers_says_the_same(
+    alive: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["status"]) == 1
+
+    assert capsys.readouterr().err.startswith("Nothing runs with the store of ZCLAW_REDIS_URL. Start it with ")
+
+
+def test_status_of_what_was_started_and_was_not_seen_says_where_to_look(
+    nothing: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = open_folder(nothing)
+    owner = try_lock(folder.owner_lock)
+
+    assert main(["status"]) == 1
+
+    assert owner is not None
+    owner.release()
+    assert capsys.readouterr().err == (
+        f"zclaw was started on {nothing}, but no part of it was seen lately: look into {folder.logs}.\n"
+    )
+
+
+def test_the_doctor_says_what_it_could_not_look_at_and_why_and_asks_for_nothing_about_it(
+    nothing: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "canary")
+
+    assert main(["doctor"]) == 0
+
+    told = capsys.readouterr().out
+    assert "[--] store: not looked at, for nothing runs here" in told
+    assert "[--] whether keys and tokens are accepted: not looked at, for nothing is sent" in told
+    assert "canary" not in told
+    assert not nothing.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "[ok] persona: none"),
+        ("你是小助手。".encode(), "[ok] persona {path}"),
+        ("你是小助手。".encode("gb18030"), "[!!] persona: {path} is not UTF-8 text: save it as UTF-8."),
+        (b" \n", "[!!] persona {path}: it is empty: write who the assistant is, or delete it"),
+        (b"a" * 4_001, "[!!] persona {path}: of its 4001 characters only 4000 are read: shorten it"),
+    ],
+)
+def test_the_doctor_reads_the_persona(
+    nothing: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes | None,
+    said: str,
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "canary")
+    if content is not None:
+        nothing.mkdir()
+        (nothing / "persona.md").write_bytes(content)
+
+    assert main(["doctor"]) == (1 if said.startswith("[!!]") else 0)
+
+    assert said.format(path=nothing / "persona.md") in capsys.readouterr().out.splitlines()
 
 
 def test_the_doctor_is_content_with_a_whole_installation(
@@ -112,19 +188,14 @@ def test_the_doctor_names_what_to_change(
     ] * 4
 
 
-def test_the_doctor_reads_the_persona_and_the_names_of_variables(
-    alive: Callable[..., None], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_doctor_names_a_variable_that_nobody_reads(
+    nothing: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    persona = tmp_path / "data" / "persona.md"
-    persona.parent.mkdir(exist_ok=True)
-    persona.write_bytes("你是小助手".encode("gb18030"))
     monkeypatch.setenv("OPENAI_BASEURL", "http://127.0.0.1:1")
 
     assert main(["doctor"]) == 1
 
-    told = capsys.readouterr().out
-    assert "[!!] persona: " in told
-    assert "[!!] OPENAI_BASEURL: nothing here reads it: did you mean OPENAI_BASE_URL?" in told
+    assert "[!!] OPENAI_BASEURL: nothing here reads it: did you mean OPENAI_BASE_URL?" in capsys.readouterr().out
 
 
 def test_the_doctor_tells_which_role_a_wrong_setting_stops(

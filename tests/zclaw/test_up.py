@@ -6,8 +6,10 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +237,36 @@ def test_up_on_a_folder_that_runs_says_so_and_exits_2(world: World) -> None:
     assert second.returncode == 2
     assert second.stderr.startswith("zclaw already runs on")
     assert second.stderr.count("\n") == 1
+
+
+class _Refuses(BaseHTTPRequestHandler):
+    """A platform that knows no token."""
+
+    def do_POST(self) -> None:
+        body = b'{"ok": false, "error_code": 401, "description": "Unauthorized"}'
+        self.rfile.read(int(self.headers.get("content-length", 0)))
+        self.send_response(401)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (the base's own word)
+        pass
+
+
+def test_up_with_a_wrong_token_never_says_that_it_runs(world: World) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Refuses) as platform:
+        threading.Thread(target=platform.serve_forever).start()
+
+        url = f"http://127.0.0.1:{platform.server_port}"
+        ended = zclaw("up", world, TELEGRAM_BOT_TOKEN="123:abc", TELEGRAM_API_URL=url)
+        platform.shutdown()
+
+    first, second = ended.stderr.splitlines()
+    assert ended.returncode == 2
+    assert first.startswith("zclaw is starting (bots, worker, scheduler);")
+    assert second == "TELEGRAM_BOT_TOKEN is not accepted by Telegram: copy it again from @BotFather."
 
 
 def test_down_ends_everything_and_then_says_that_nothing_runs(world: World) -> None:
