@@ -221,7 +221,7 @@ async def test_commands_are_answered_while_a_model_call_runs() -> None:
     reaction = await front.gets(says("/status"), may_speak=False)
 
     assert reaction is not None
-    assert words(reaction) == ["正在处理你的消息。等着的提醒：0 个。"]
+    assert words(reaction) == ["正在处理你的消息。这里等着的提醒：0 个。"]
     assert reaction.session is front.session
 
 
