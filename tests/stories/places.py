@@ -10,8 +10,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from random import Random
 from typing import Any, Protocol
 
+import pytest
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import create_app_session
+from prompt_toolkit.data_structures import Size
 from prompt_toolkit.formatted_text import to_plain_text
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output.plain_text import PlainTextOutput
@@ -194,6 +196,10 @@ def _elements(post: dict[str, Any]) -> list[dict[str, Any]]:
     return [element for block in post["blocks"] if block["type"] == "actions" for element in block["elements"]]
 
 
+WIDE = 1000
+"""Columns of the terminal."""
+
+
 class Paper(PlainTextOutput):
     """A terminal's output. The renderer writes signs; what is printed comes in whole lines."""
 
@@ -202,6 +208,10 @@ class Paper(PlainTextOutput):
         self.written: list[str] = []
         self.printed = ""
         self._changed = changed
+
+    def get_size(self) -> Size:
+        """So wide that each message stands in a line."""
+        return Size(rows=40, columns=WIDE)
 
     def write(self, data: str) -> None:
         super().write(data)
@@ -266,8 +276,7 @@ class Terminal:
     def _read_toolbar(self, _: object) -> None:
         shown = self._session.bottom_toolbar
         if shown is not None:
-            # Lines end where the terminal does, and not the text.
-            self._drafts.append(to_plain_text(shown).replace("\n", ""))
+            self._drafts.append(to_plain_text(shown))
             self._changed.set()
 
 
@@ -293,5 +302,11 @@ async def terminal(clock: Clock) -> AsyncIterator[Place]:
 
     paper = Paper(wake)
     # A real terminal's process logs into a file.
-    with capture_logs(), create_pipe_input() as keys, create_app_session(input=keys, output=paper):
+    with (
+        pytest.MonkeyPatch.context() as wide,
+        capture_logs(),
+        create_pipe_input() as keys,
+        create_app_session(input=keys, output=paper),
+    ):
+        wide.setenv("COLUMNS", str(WIDE))
         yield Terminal(keys, paper, changed, clock)
