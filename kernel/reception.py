@@ -16,22 +16,19 @@ from kernel import approvals, commands, memories, questions, usage
 from kernel.access import Access
 from kernel.card_ends import Why, undecided
 from kernel.changes import Changes, noticed
-from kernel.chat import ButtonPress, Command, ConversationId, Expired, Inbound, Sender, UserMessage, command_of
+from kernel.chat import ButtonPress, Command, ConversationId, Expired, Inbound, Notice, Sender, UserMessage, command_of
 from kernel.errors import BadRecord
 from kernel.messages import QUOTED, Image, Message, Part, Text
 from kernel.open_cards import open_cards
 from kernel.ports import Memories, People, PromptRecord, Prompts, Spendings, Triggers
 from kernel.prompts import facts, memory_lines, memory_lines_in
 from kernel.reminders import cards
-from kernel.reminders.creating import create
 from kernel.reminders.desk import Desk
-from kernel.reminders.listing import manage
+from kernel.reminders.hearing import hear
 from kernel.reminders.pressing import on_press
-from kernel.schedule.parse import parse
 from kernel.schedule.reading import moment
-from kernel.schedule.values import CREATE_FROM, ScheduleIntent
 from kernel.session import Mode, Session
-from kernel.session_events import Denied, SessionEvent, Spoken
+from kernel.session_events import Awaits, Denied, SessionEvent, Spoken
 from kernel.texts import LANGUAGES, language_of, say, written_in
 from kernel.transitions import apply
 
@@ -138,12 +135,9 @@ class Reception:
         """What needs no model; None for words that are for it."""
         if _COMMAND.match(message.text):
             return await self._command(message, session, desk, written)
-        intent = _intent(message, desk)
-        if intent is not None:
-            stored = await self._triggers.list(session.conversation)
-            if intent.manage is not None:
-                return Reaction(session, manage(intent, desk, stored))
-            return Reaction(session, create(intent, desk, stored))
+        heard = await hear(message, session, desk, self._triggers, self._record)
+        if heard is not None:
+            return Reaction(apply(session, heard.awaits), heard.changes)
         if not self._manners.has_model:
             return Reaction(session, desk.reply(say("model.absent", desk.language)))
         if opens is not None:
@@ -220,6 +214,7 @@ class Reception:
         if after is session:
             return None
         changes = await self.closings(session, after, Why.SUPERSEDED)
+        after = apply(after, Awaits(message.sender.id, message.order))
         return Reaction(after, changes, notes_used=len(notes), is_speech=True)
 
     async def _press(self, press: ButtonPress, session: Session, now: datetime) -> Reaction:
@@ -336,17 +331,6 @@ def _still_waiting(session: Session, person: str) -> int:
     return len(waiting) - any(turn.requester == person for turn in waiting)
 
 
-def _intent(message: UserMessage, desk: Desk) -> ScheduleIntent | None:
-    """What the words ask of our reminders; None when they are for the model."""
-    intent = parse(message.text, now=desk.asked, zone=desk.zone)
-    if intent.manage is not None:
-        return intent
-    if not intent.is_request or intent.is_agent_run:
-        return None
-    is_clear = intent.question is not None or intent.confidence >= CREATE_FROM
-    return intent if is_clear else None
-
-
 def _is_zone(name: str) -> bool:
     try:
         ZoneInfo(name)
@@ -383,7 +367,8 @@ def _pressed(press: ButtonPress, session: Session, language: str, done: Changes 
     """What the press did, with a short answer to it; None: the card has no such button."""
     if done is None:
         return Reaction(session, noticed(press, "press.unknown", language))
-    return Reaction(session, done + noticed(press, "press.noted", language))
+    is_told = any(isinstance(each, Notice) for each in done.outbound)
+    return Reaction(session, done if is_told else done + noticed(press, "press.noted", language))
 
 
 def _read(record: PromptRecord) -> approvals.Card | questions.Card | memories.Card | cards.Card:

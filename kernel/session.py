@@ -11,6 +11,7 @@ call has a gate. At most one turn runs; turns that wait for a person are set asi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 
 from kernel.chat import ConversationId
@@ -203,6 +204,21 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Awaited:
+    """A question that `person` may answer with their next words instead of a button of its card, until `until`.
+
+    `order` is that of the message it was put about; `beside` are the tokens of the model's questions that waited for
+    the person then: any other is newer.
+    """
+
+    person: str
+    token: str
+    order: int
+    until: datetime
+    beside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """One conversation between two commits. `revision` counts commits; `active` is the id of the turn that runs.
 
@@ -218,6 +234,8 @@ class Session:
     history_length: int = 0
     thinking_from: int = 0
     prefix: str = ""
+    awaited: tuple[Awaited, ...] = ()
+    """Questions of the program, oldest first, at most one a person (`kernel.awaiting`)."""
 
     def turn(self, turn_id: str) -> Turn | None:
         """The turn of that id, None when it is gone."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from kernel.messages import Message, Part, ToolResult
 from kernel.session import Ending, Gate, Mode, Reach
@@ -167,6 +168,19 @@ class Compacted:
     length: int
 
 
+@dataclass(frozen=True, slots=True)
+class Awaits:
+    """`person` was answered: with the question `token`, which their words may answer until `until`, or with none.
+
+    `order` is that of their message: a question that was put about a later one stays.
+    """
+
+    person: str
+    order: int
+    token: str = ""
+    until: datetime | None = None
+
+
 SessionEvent = (
     Spoken
     | Restored
@@ -183,5 +197,6 @@ SessionEvent = (
     | Opened
     | Broken
     | Resumed
+    | Awaits
 )
 """Everything that `kernel.transitions.apply` takes."""

@@ -6,6 +6,8 @@ asked) gives back the *same* session object, so callers can tell by identity tha
 
 What moves a call (its gate) stands in `kernel.gates`.
 
+What a person's next words may answer beside all turns (`Awaits`) stands in `kernel.awaiting`.
+
 `Compacted` fits only while there is no turn at all and the history is still as long as it was.
 
 What moves a turn:
@@ -36,12 +38,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
+from kernel.awaiting import awaiting
 from kernel.frames import drop_frames, map_gates, map_top_gates, with_top
 from kernel.gates import GateEvent, answered, is_last_look, next_gate
 from kernel.messages import QUOTED, Message, Part, Role, Text, by_program
 from kernel.session import MAX_SUBFRAMES, Ending, Frame, Gate, GateState, Mode, Open, Session, Turn, can_start
 from kernel.session_events import (
     Asked,
+    Awaits,
     Broken,
     Calling,
     Claimed,
@@ -84,6 +88,8 @@ def apply(session: Session, event: SessionEvent) -> Session:
             # A turn that waits was begun on the history as it was.
             is_fit = not session.turns and session.history_length == of
             return replace(session, history_length=length, thinking_from=length) if is_fit else session
+        case Awaits():
+            return awaiting(session, event)
         case Resumed():
             changed = _each_turn(session, lambda turn: _resume(turn, event.fence))
         case _:

@@ -17,7 +17,18 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 WORDS = (
-    *("chat", "messages", "session", "session_events", "frames", "gates", "transitions", "texts", "triggers"),
+    *(
+        "chat",
+        "messages",
+        "session",
+        "session_events",
+        "awaiting",
+        "frames",
+        "gates",
+        "transitions",
+        "texts",
+        "triggers",
+    ),
     *("schedule", "errors", "config", "settings", "settings_file", "readers", "misspelt"),
 )
 PORTS = ("ports",)

@@ -160,7 +160,7 @@ class Actor:
             self._session = reaction.session
             self._pending.accept(item, reaction)
             self._close_turns()
-            if isinstance(item.inbound, ButtonPress) or reaction.changes.triggers:
+            if isinstance(item.inbound, ButtonPress) or reaction.changes.triggers or reaction.changes.prompts:
                 # What comes next looks at cards and reminders as they are stored.
                 return number < len(items)
             may_speak = may_speak and (self._around.fold or not reaction.is_speech)

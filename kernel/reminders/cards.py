@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import Enum
 
 from kernel.changes import Changes
@@ -27,12 +27,25 @@ class Kind(Enum):
     """Asks what was meant; its triggers are the possible answers, not stored yet."""
     CANCEL = "reminder-cancel"
     PAUSE = "reminder-pause"
+    ALL = "reminder-all"
+    """Asks once more before several go together."""
+    GONE = "reminder-gone"
+    """Says that they went, and can bring them back."""
 
 
 KEPT = timedelta(days=37)
 """A week in which somebody may press, and 30 days more in which a late press gets an honest answer."""
 KINDS = frozenset(kind.value for kind in Kind)
 """The `PromptRecord.kind`s that are ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words of a person, when they were said (aware UTC) and the zone of the chat then."""
+
+    text: str
+    at: datetime
+    zone: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +56,15 @@ class Card:
     triggers: tuple[Trigger, ...]
     language: str
     text: str = ""
+    said: tuple[Said, ...] = ()
+    """Of a question: the request it is about, and the answers to it so far."""
 
     def record(self, token: str, conversation: ConversationId) -> PromptRecord:
         """The record that a press on the prompt `token` will find."""
         shown = [encode(trigger) for trigger in self.triggers]
-        content = {"triggers": shown, "language": self.language, "text": self.text}
+        content: dict[str, object] = {"triggers": shown, "language": self.language, "text": self.text}
+        if self.said:
+            content["said"] = [[each.text, each.at.isoformat(), each.zone] for each in self.said]
         data = json.dumps(content, ensure_ascii=False)
         return PromptRecord(token, conversation, self.kind.value, data, kept=KEPT)
 
@@ -58,9 +75,10 @@ def read(record: PromptRecord) -> Card:
         content = json.loads(record.data)
         shown, language, text = content["triggers"], content["language"], content["text"]
         kind = Kind(record.kind)
+        said = tuple(Said(words, datetime.fromisoformat(at), zone) for words, at, zone in content.get("said", ()))
     except (ValueError, KeyError, TypeError) as error:
         raise BadRecord(f"a prompt's record of kind {record.kind[:20]!r} has an unknown shape") from error
-    return Card(kind, tuple(decode(Trigger, each) for each in shown), language, text)
+    return Card(kind, tuple(decode(Trigger, each) for each in shown), language, text, said)
 
 
 def numbered(triggers: Sequence[Trigger], choice: str) -> Trigger | None:

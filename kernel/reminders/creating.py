@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from kernel.changes import Changes
-from kernel.chat import Choice, Prompt
+from kernel.chat import Choice, Prompt, Reply
 from kernel.errors import BadSchedule
 from kernel.ports import TriggerPut
-from kernel.reminders.cards import Card, Kind
+from kernel.reminders.cards import Card, Kind, Said
 from kernel.reminders.desk import Desk, Stored
 from kernel.schedule.reading import caveat, describe, moment, zone_name
 from kernel.schedule.values import Cron, Every, Once, Question, Schedule, ScheduleIntent
@@ -27,10 +27,13 @@ LATE_WINDOW_SOON = timedelta(hours=3)
 """Likewise for what was asked for within the hour: it is of the moment."""
 
 
-def create(intent: ScheduleIntent, desk: Desk, stored: Stored) -> Changes:
-    """A trigger and its card for a request that is understood; a question for one that is not."""
+def create(intent: ScheduleIntent, desk: Desk, stored: Stored, *, said: tuple[Said, ...] = ()) -> Changes:
+    """A trigger and its card for a request that is understood; a question for one that is not.
+
+    `said` are the words of the request, which those of an answer complete (`kernel.reminders.answering`).
+    """
     if intent.question is not None:
-        return _ask(intent, intent.question, desk)
+        return _ask(intent, intent.question, desk, said)
     if intent.schedule is None:
         raise ValueError("not a request")
     return store(_drafted(intent.schedule, intent, desk), desk, stored)
@@ -116,13 +119,15 @@ def _confirmation(trigger: Trigger, now: datetime) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _ask(intent: ScheduleIntent, question: Question, desk: Desk) -> Changes:
-    note = f"asked back about a reminder: {question.text}"
-    if not question.choices:
-        return replace(desk.reply(question.text), notes=(note,))
+def _ask(intent: ScheduleIntent, question: Question, desk: Desk, said: tuple[Said, ...]) -> Changes:
+    """The question; also without buttons there is a record of it, which the person's own words may find."""
     token = desk.new_id()
     choices = tuple(Choice(str(number), choice.label) for number, choice in enumerate(question.choices))
     prompt = Prompt(desk.conversation, question.text, token, choices, language=desk.language)
     answers = tuple(_drafted(choice.schedule, intent, desk) for choice in question.choices)
-    card = Card(Kind.QUESTION, answers, desk.language, question.text)
-    return Changes(outbound=(prompt,), prompts=(card.record(token, desk.conversation),), notes=(note,))
+    card = Card(Kind.QUESTION, answers, desk.language, question.text, said)
+    return Changes(
+        outbound=(prompt if choices else Reply(desk.conversation, question.text),),
+        prompts=(card.record(token, desk.conversation),) if choices or said else (),
+        notes=(f"asked back about a reminder: {question.text}",),
+    )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from kernel.changes import Changes
-from kernel.chat import Choice, Prompt
+from kernel.chat import Choice, Look, Prompt
 from kernel.ports import TriggerGone, TriggerPut
 from kernel.reminders.cards import Card, Kind
 from kernel.reminders.desk import Desk, Stored
@@ -35,12 +35,15 @@ def manage(asked: ScheduleIntent, desk: Desk, stored: Stored) -> Changes:
     """List, cancel or pause as the words asked that were understood as `asked`.
 
     The one reminder that is surely meant is dealt with at once; of several, or when the words name none that is
-    here, the person picks.
+    here, the person picks. Who wants all cancelled is asked once, about their own.
     """
     if asked.manage is Manage.LIST or not stored:
         return listing(desk, stored)
     is_cancel = asked.manage is Manage.CANCEL
     meant, is_sure = _meant(asked, stored)
+    own = [each for each in meant if each[0].owner == desk.person]
+    if is_cancel and is_sure and asked.is_all and own:
+        return cancelled(own[0][0], desk) if len(own) == 1 else _confirm(desk, own)
     if len(meant) > 1 or not is_sure:
         heading = "reminder.cancel_which" if is_cancel else "reminder.pause_which"
         return _choose(desk, meant, Kind.CANCEL if is_cancel else Kind.PAUSE, heading)
@@ -103,6 +106,23 @@ def _choose(desk: Desk, stored: Stored, kind: Kind, heading: str) -> Changes:
     token = desk.new_id()
     prompt = Prompt(desk.conversation, "\n".join(lines), token, choices, language=desk.language)
     card = Card(kind, tuple(trigger for trigger, _ in shown), desk.language)
+    return Changes(outbound=(prompt,), prompts=(card.record(token, desk.conversation),))
+
+
+def _confirm(desk: Desk, own: Stored) -> Changes:
+    """Shows what would go, and goes no further without a press."""
+    count = str(len(own))
+    lines = [say("reminder.cancel_all", desk.language, number=count)]
+    lines += [_line(number, trigger, due, desk) for number, (trigger, due) in enumerate(own[:LISTED], start=1)]
+    if len(own) > LISTED:
+        lines.append(say("reminder.more", desk.language, number=str(len(own) - LISTED)))
+    choices = (
+        Choice("all", say("reminder.all", desk.language, number=count), Look.DANGER),
+        Choice("keep", say("reminder.keep", desk.language)),
+    )
+    token = desk.new_id()
+    prompt = Prompt(desk.conversation, "\n".join(lines), token, choices, language=desk.language)
+    card = Card(Kind.ALL, tuple(trigger for trigger, _ in own), desk.language)
     return Changes(outbound=(prompt,), prompts=(card.record(token, desk.conversation),))
 
 

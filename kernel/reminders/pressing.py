@@ -8,8 +8,8 @@ from typing import assert_never
 
 from kernel.changes import Changes
 from kernel.chat import ButtonPress
-from kernel.errors import BadSchedule
 from kernel.ports import PromptRecord, TriggerGone, TriggerPut
+from kernel.reminders.all_of_them import bring_back, due_after, on_all
 from kernel.reminders.cards import Card, Kind, close, numbered, read
 from kernel.reminders.creating import LATE_WINDOW_SOON, store
 from kernel.reminders.desk import Desk, Stored
@@ -17,7 +17,7 @@ from kernel.reminders.listing import paused
 from kernel.schedule.reading import describe, moment
 from kernel.schedule.values import Once
 from kernel.texts import say, verbatim
-from kernel.triggers import Trigger, next_fire
+from kernel.triggers import Trigger
 
 SNOOZE = timedelta(minutes=10)
 
@@ -42,6 +42,10 @@ def on_press(record: PromptRecord, press: ButtonPress, desk: Desk, stored: Store
         case Kind.PAUSE:
             shown = numbered(card.triggers, press.choice)
             return _pause(record, shown, card, stored) if shown else None
+        case Kind.ALL:
+            return on_all(record, press, card, stored)
+        case Kind.GONE:
+            return bring_back(record, card, desk, stored) if press.choice == "undo" else None
         case _:
             assert_never(card.kind)
 
@@ -56,20 +60,13 @@ def _undo(record: PromptRecord, card: Card, desk: Desk, stored: Stored) -> Chang
     if current.revision != shown.revision:
         return close(record, say("reminder.moved_on", card.language, body=body))
     former = replace(before[0], revision=current.revision + 1)
-    due = _due(former, desk.now)
+    due = due_after(former, desk.now)
     if due is None and not former.paused:
         return _remove(record, shown, card, stored, "undone")
     reading = describe(former.schedule, former.zone, card.language)
     text = say("reminder.restored", card.language, reading=reading, body=verbatim(former.text))
     note = f"reminder changed back: {former.text}"
     return replace(close(record, text), triggers=(TriggerPut(former, due),), notes=(note,))
-
-
-def _due(trigger: Trigger, now: datetime) -> datetime | None:
-    try:
-        return next_fire(trigger, now)
-    except BadSchedule:
-        return None
 
 
 def _remove(record: PromptRecord, shown: Trigger, card: Card, stored: Stored, done: str) -> Changes:

@@ -16,10 +16,11 @@ K = Kind
 
 
 class Named(NamedTuple):
-    """How the reminders are called: the words of their task, and whether a time was named too."""
+    """How they are called: the words of their task, whether a time was named too, and whether all are meant."""
 
     body: str
     has_time: bool
+    is_all: bool
 
 
 _DETERMINERS = frozenset(words("the my our that this those these all any every a an no each your of for last both"))
@@ -27,6 +28,8 @@ _PREPOSITIONS = frozenset(words("to about for on of re regarding that"))
 _POINTING = frozenset(words("那个 这个 那条 这条 那 这 个 条 的 刚才 刚刚 之前 一下"))
 _WHOLE = frozenset(words("所有 全部 我的 我 一切 每个 目前 全 整个 其他 上一个 上个 刚 设"))
 _STOPS = frozenset({K.PUNCT, K.CANCEL, K.PAUSE, K.LIST, K.NOT, K.HELP, K.ME, K.YOU, K.DONE, K.CREATE, K.POLITE})
+_ALL_ZH = words("所有 全部 一切 清空 全都 统统 通通 删光 清光 取消晒 都删 都取消 都关 都撤 都清")
+_ALL_EN = frozenset(words("all everything"))
 _HEADS_ZH = ("所有的", "所有", "全部的", "全部", "一切", "关于", "有关", "之前", "条", "个", "的", "那些", "这些")
 _POINTED = ("的那个", "的那条", "的这个", "的这条", "那个", "那条", "这个", "这条")
 _TAILS_ZH = ("的", "了", "相关", "那条", "这条", "那些", "这些", "这事", "的事", "那")
@@ -48,7 +51,11 @@ def named(text: str, folded: str, tokens: list[Token]) -> Named:
         taken[each.i : each.j] = b"\x01" * (each.j - each.i)
     run = _task(tokens) or _label(folded, tokens, taken) or _bare(tokens)
     body = _said(text, folded, tokens, *_trimmed(tokens, taken, *run)) if run else ""
-    return Named(body, bool(phrases))
+    return Named(body, bool(phrases), _are_all(folded, tokens))
+
+
+def _are_all(folded: str, tokens: list[Token]) -> bool:
+    return any(t.word in _ALL_EN for t in tokens) or any(word in folded for word in _ALL_ZH)
 
 
 Run = tuple[int, int]

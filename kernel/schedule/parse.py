@@ -22,7 +22,7 @@ from kernel.schedule.folding import fold, without_layout
 from kernel.schedule.grammar import find_phrases
 from kernel.schedule.manage import managed
 from kernel.schedule.pairs import resolve_pairs, split
-from kernel.schedule.phrases import Found, Vague
+from kernel.schedule.phrases import Found, Phrase, Vague
 from kernel.schedule.plan import Plan, gather
 from kernel.schedule.questions import ask_back, resolve
 from kernel.schedule.resolve import Moment, NotYet, refuse_unclear
@@ -45,11 +45,36 @@ _ASKED = 0.9
 """Confidence of what creates nothing: a question, words that manage, no request at all."""
 
 
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A message as it was read: what it asks for, and the words that an answer may complete or replace."""
+
+    intent: ScheduleIntent
+    at: datetime
+    """When it was said, aware UTC: "tomorrow" in it counts from then."""
+    phrases: tuple[Phrase, ...] = ()
+    """What says when, in the order it was said."""
+    english: bool = False
+    wakes: bool = False
+    """Somebody wants to be woken: a bare five o'clock is no afternoon."""
+
+
 def parse(text: str, *, now: datetime, zone: str) -> ScheduleIntent:
     """What `text`, sent at `now` (aware) in a chat whose zone is the IANA name `zone`, asks for.
 
     Never raises for any text. Times in the result are aware UTC.
     """
+    return understand(text, now=now, zone=zone).intent
+
+
+def understand(text: str, *, now: datetime, zone: str) -> Understood:
+    """Likewise, with the words that made it so: what `kernel.schedule.answers` reads an answer against."""
+    now = now.astimezone(UTC)
+    read = _read(text, now, zone)
+    return Understood(read, now) if isinstance(read, ScheduleIntent) else read
+
+
+def _read(text: str, now: datetime, zone: str) -> Understood | ScheduleIntent:
     if len(text) > LONGEST:
         return _nothing(zone)
     text = without_layout(text)
@@ -63,7 +88,12 @@ def parse(text: str, *, now: datetime, zone: str) -> ScheduleIntent:
     if manage is not None:
         called = about.named(text, folded, tokens)
         return ScheduleIntent(
-            zone=zone, confidence=_ASKED, manage=manage, body=called.body, is_narrowed=called.has_time
+            zone=zone,
+            confidence=_ASKED,
+            manage=manage,
+            body=called.body,
+            is_narrowed=called.has_time,
+            is_all=called.is_all,
         )
     found = find_phrases(tokens)
     asked = asks.find_asks(tokens, folded)
@@ -76,7 +106,7 @@ def parse(text: str, *, now: datetime, zone: str) -> ScheduleIntent:
         groups=choose.group(found, tokens),
         asks=asked,
         english=text.isascii() or not any("㐀" <= c <= "鿿" for c in text),
-        now=now.astimezone(UTC),
+        now=now,
         zone=zone,
     )
     return _order(message) or _reminder(message) or _nothing(zone)
@@ -98,7 +128,7 @@ class _Message:
     zone: str
 
 
-def _order(message: _Message) -> ScheduleIntent | None:
+def _order(message: _Message) -> Understood | None:
     """Work to be done later, when nothing asks for a reminder or only the work itself does."""
     if any(not ask.is_mild or ask.is_noun for ask in message.asks):
         return None
@@ -115,7 +145,7 @@ def _order(message: _Message) -> ScheduleIntent | None:
     return _intent(message, list(order.found), gather(order.phrases), None)
 
 
-def _reminder(message: _Message) -> ScheduleIntent | None:
+def _reminder(message: _Message) -> Understood | None:
     """A reminder that was asked for."""
     for ask in _by_weight(message):
         if ask.is_noun and ask.inner is None and any(a.i > ask.i and not a.is_noun for a in message.asks):
@@ -212,7 +242,7 @@ def _with_plan(used: list[Found]) -> tuple[list[Found], Plan]:
     return used, gather(f.phrase for f in used)
 
 
-def _intent(message: _Message, used: list[Found], plan: Plan, ask: Ask | None) -> ScheduleIntent:
+def _intent(message: _Message, used: list[Found], plan: Plan, ask: Ask | None) -> Understood:
     """The intent of a request; an order to the assistant when there is no asking form."""
     zone = plan.zone or message.zone
     moment = Moment(message.now, zone)
@@ -233,7 +263,7 @@ def _intent(message: _Message, used: list[Found], plan: Plan, ask: Ask | None) -
     except (OverflowError, ValueError):
         # A date beyond what datetime can hold.
         question = ask_back(Doubt.INVALID_DATE, plan, moment, english=message.english)
-    return ScheduleIntent(
+    request = ScheduleIntent(
         zone=zone,
         confidence=sure,
         body=cut,
@@ -243,6 +273,7 @@ def _intent(message: _Message, used: list[Found], plan: Plan, ask: Ask | None) -
         lead=lead,
         is_agent_run=ask is None,
     )
+    return Understood(request, message.now, tuple(f.phrase for f in used), message.english, _wakes(message))
 
 
 def _schedule(message: _Message, plan: Plan, used: list[Found], ask: Ask | None, moment: Moment) -> Schedule:
@@ -251,17 +282,25 @@ def _schedule(message: _Message, plan: Plan, used: list[Found], ask: Ask | None,
         raise NotYet(Doubt.AMBIGUOUS)
     if ask is not None and intent.is_conditional(message.tokens, ask, used):
         raise NotYet(Doubt.EVENT)
-    if _is_early(message, plan):
+    if is_early(plan) and _wakes(message):
         raise NotYet(Doubt.AMBIGUOUS)
+    return resolved([f.phrase for f in used], plan, moment)
+
+
+def resolved(phrases: list[Phrase], plan: Plan, moment: Moment) -> Schedule:
+    """The schedule of the phrases whose plan is `plan`. Raises NotYet when it must be asked about."""
     refuse_unclear(plan)
-    pieces = split([f.phrase for f in used])
+    pieces = split(phrases)
     return resolve_pairs(pieces, moment) if len(pieces) > 1 else resolve(plan, moment)
 
 
-def _is_early(message: _Message, plan: Plan) -> bool:
-    """A bare four, five or six o'clock is the afternoon, unless someone wants to be woken."""
-    guessed = any(w.is_guess and w.moment.hour in (16, 17, 18) for w in plan.times)
-    return guessed and any(t.word in _WAKING for t in message.tokens)
+def is_early(plan: Plan) -> bool:
+    """A bare four, five or six o'clock was read as the afternoon: wrong when someone wants to be woken."""
+    return any(w.is_guess and w.moment.hour in (16, 17, 18) for w in plan.times)
+
+
+def _wakes(message: _Message) -> bool:
+    return any(t.word in _WAKING for t in message.tokens)
 
 
 def _spoken(message: _Message, used: Sequence[Found], ask: Ask | None) -> list[Found]:

@@ -26,6 +26,9 @@ _TEXTS = {
 }
 """For each doubt the Chinese and the English sentence."""
 
+_WHICH_DAY = ("哪一天提醒？", "On which day?")
+"""Instead of the hour, when that is all that was said (每周9点提醒我)."""
+
 _HOURS = {
     "morning": (8, 9),
     "forenoon": (9, 10),
@@ -59,7 +62,7 @@ def _is_reworked(plan: Plan) -> bool:
 
 def ask_back(doubt: Doubt, plan: Plan, moment: Moment, *, english: bool) -> Question:
     """The question for a doubt with up to three choices that would settle it."""
-    text = _TEXTS[doubt][english]
+    text = (_WHICH_DAY if doubt is Doubt.NO_TIME and plan.times else _TEXTS[doubt])[english]
     if (
         (plan.unclear and not any(u.clocks for u in plan.unclear))
         or plan.deadline

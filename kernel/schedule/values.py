@@ -149,6 +149,8 @@ class ScheduleIntent:
     """The message asks the assistant to do work at that time ("每天8点搜医学新闻发给我"), not to say a text."""
     is_narrowed: bool = False
     """Of `manage`: the words name a time too (取消今晚8点的提醒), which `body`, the task they name, leaves out."""
+    is_all: bool = False
+    """Of `manage`: all of them were named (取消所有提醒), or all that are called `body`."""
 
     @property
     def is_request(self) -> bool:

@@ -203,7 +203,7 @@ async def test_an_input_that_cannot_be_read_at_all_is_put_aside_and_the_rest_is_
             raise AssertionError("a bug of ours")
         return parse(text, now=now, zone=zone)
 
-    monkeypatch.setattr("kernel.reception.parse", poisoned)
+    monkeypatch.setattr("kernel.reminders.hearing.parse", poisoned)
     async with shift() as here:
         await here.says("毒")
         await here.says("你好")

@@ -144,3 +144,40 @@ def test_without_any_reminder_that_is_all_there_is_to_say(words: str) -> None:
 
 def test_what_people_wrote_is_shown_as_it_is() -> None:
     assert r"1. 2\*3\*4，" in said(listing(desk(), stored(trigger("2*3*4"))))
+
+
+@pytest.mark.parametrize(
+    "words", ["取消所有提醒", "删除全部提醒", "刪除所有提醒", "把提醒都删了", "cancel all reminders"]
+)
+def test_who_wants_all_gone_is_asked_once_how_many_that_are(words: str) -> None:
+    of_ben = replace(MUM, owner="1002")
+
+    changes = manage(meant(words), desk(), stored(ROUND, WATER, of_ben))
+
+    assert changes.triggers == ()
+    assert [choice.label for choice in shown(changes.outbound).choices] == ["取消全部 2 个", "保留"]
+    card = read(changes.prompts[0])
+    assert (card.kind, card.triggers) == (Kind.ALL, (ROUND, WATER))
+
+
+def test_all_of_one_name_are_those_and_all_of_a_day_are_picked() -> None:
+    cold = trigger("喝水吃药")
+
+    named = manage(meant("取消所有喝水的提醒"), desk(), stored(ROUND, WATER, cold))
+    narrowed = manage(meant("取消明天的所有提醒"), desk(), stored(ROUND, WATER))
+
+    assert read(named.prompts[0]).triggers == (WATER, cold)
+    assert read(narrowed.prompts[0]).kind is Kind.CANCEL
+
+
+def test_of_one_alone_nobody_asks_twice() -> None:
+    assert manage(meant("取消所有提醒"), desk(), stored(ROUND)).triggers == (TriggerGone(ROUND.id),)
+
+
+def test_a_long_list_says_how_many_it_leaves_out() -> None:
+    many = stored(*(trigger(str(number)) for number in range(LISTED + 3)))
+
+    text = said(manage(meant("取消所有提醒"), desk(), many))
+
+    assert text.startswith("要把这 23 个提醒都取消吗？")
+    assert text.endswith("……还有 3 个")

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from kernel.chat import Prompt, Sender
+from kernel.chat import Notice, Prompt, Sender
 from kernel.errors import BadRecord
 from kernel.ports import PromptRecord, TriggerGone, TriggerPut
 from kernel.reminders.cards import Card, Kind
@@ -107,6 +107,41 @@ def test_from_a_list_the_one_with_that_number_rests_as_it_is_now() -> None:
     assert changes is not None
     assert changes.triggers == (TriggerPut(replace(changed, paused=True, revision=5), None),)
     assert closing(changes) == "已暂停：喝水"
+
+
+def test_all_go_but_what_is_gone_already_and_the_card_can_bring_them_back() -> None:
+    pills = trigger("吃药")
+
+    changes = on_press(record(Kind.ALL, ROUND, WATER, pills), pressed("all"), desk(), stored(ROUND, WATER))
+
+    assert changes is not None
+    assert changes.triggers == (TriggerGone(ROUND.id), TriggerGone(WATER.id))
+    assert closing(changes) == "已取消 2 个提醒：查房、喝水"
+    (kept,) = changes.prompts
+    back = on_press(kept, pressed("undo"), desk(), ())
+    assert back is not None
+    tomorrow = START + timedelta(days=1)
+    assert back.triggers == tuple(TriggerPut(replace(each, revision=1), tomorrow) for each in (ROUND, WATER))
+    assert closing(back) == "已恢复 2 个提醒：查房、喝水"
+
+
+def test_what_is_over_meanwhile_does_not_come_back_and_what_rested_rests() -> None:
+    over, rests = replace(ROUND, schedule=Once((START - timedelta(minutes=1),))), replace(WATER, paused=True)
+
+    changes = on_press(record(Kind.GONE, over, rests), pressed("undo"), desk(), ())
+
+    assert changes is not None
+    assert changes.triggers == (TriggerPut(replace(rests, revision=1), None),)
+
+
+def test_only_the_owner_decides_about_all_of_theirs() -> None:
+    changes = on_press(
+        record(Kind.ALL, ROUND, WATER), pressed("all", sender=Sender("2", "小李")), desk(), stored(ROUND)
+    )
+
+    assert changes is not None
+    assert changes.triggers == ()
+    assert [type(each) for each in changes.outbound] == [Notice]
 
 
 @pytest.mark.parametrize("kind", list(Kind), ids=lambda kind: kind.value)
