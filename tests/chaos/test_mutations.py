@@ -36,6 +36,7 @@ MIND = (
 MIND_TESTS = (
     "tests/kernel/test_transitions.py",
     "tests/kernel/test_rows.py",
+    "tests/kernel/test_awaiting.py",
     "tests/kernel/test_loop.py",
     "tests/kernel/test_guards.py",
     "tests/kernel/test_context.py",
