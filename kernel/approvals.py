@@ -92,6 +92,8 @@ def on_press(record: PromptRecord, press: ButtonPress, session: Session) -> tupl
         case "deny":
             name = " ".join(press.sender.name.split()) or "the person"
             event, key = Denied(card.turn, card.call, f"Not run: {name} refused it."), "ask.denied"
+        case "restore":
+            return None, noticed(press, "press.noted", card.language)  # Pressed twice: it asks again already.
         case _:
             return None, noticed(press, "press.unknown", card.language)
     text = say(key, card.language, what=verbatim(card.what), name=verbatim(press.sender.name))
@@ -121,13 +123,15 @@ def take_up(
     when the record cannot be read.
     """
     card = read(record)
-    if press.choice != "restore":
-        return None, noticed(press, "press.decided", card.language)
     if press.sender.id != card.person:
         return None, noticed(press, "ask.not_yours", card.language)
+    if press.choice != "restore":
+        return None, noticed(press, "press.aside", card.language)
     gate = decode(Gate, card.gate)
     gate = replace(gate, call=replace(gate.call, id=new_id()), votes=())
-    words = by_program(f"the person takes up again what their message had put aside: {card.what}")
+    # Their button is in the language that they are spoken to in; what the call says stands in the call.
+    pressed = say("ask.restore", card.language)
+    words = by_program(f"the person pressed “{pressed}”: they take up again the call below, which a message put aside.")
     event = Restored(new_id(), card.person, (Text(head), Text(words)), gate, prefix, card.is_private)
     asks = Card(event.turn, gate.call.id, gate.digest, card.what, card.language)
     shown = PromptClosed(record.conversation, record.token, _text(asks), _choices(asks))
@@ -137,7 +141,7 @@ def take_up(
 
 def expired(record: PromptRecord) -> Changes:
     """The card's end when its time is over. Raises BadRecord when the record cannot be read."""
-    card = replace(read(record), is_expired=True)
+    card = replace(read(record), gate="", person="", is_expired=True)
     end = ended(record, say("ask.expired", card.language, what=verbatim(card.what)))
     return end + Changes(prompts=(card.record(record.token, record.conversation),))
 

@@ -15,6 +15,8 @@ _CUT_BY = 50
 and the cache, stay."""
 SHORT_CHARS = 2_000
 """Of each result, and of other words, where the whole did not fit."""
+_NOBODYS = Opaque("", "", "")
+"""Kept thinking that no model takes for its own."""
 
 
 def request_messages(
@@ -45,9 +47,7 @@ def known_before(
     session: Session, person: str, history: Sequence[Message], *, first: int = 0, most: int = MOST_PAST
 ) -> tuple[Message, ...]:
     """What the model reads before words that `person` says now, in the turn that takes them; else as above."""
-    turn = session.running or next(
-        (each for each in session.turns if each.requester == person and each.is_waiting), None
-    )
+    turn = session.running or session.waiting_for(person)
     if turn is None:
         turn = Turn("", person, (Frame(()),), base=session.history_length)
     return request_messages(replace(turn, frames=turn.frames[:1]), history, first=first, most=most)
@@ -90,6 +90,17 @@ def harvest(session: Session) -> Harvest:
 def without_thinking(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The messages without anything that a provider wants back unread; one that held nothing else goes."""
     return tuple(bare for message in messages if (bare := message.without_thinking).parts)
+
+
+def disowned(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages with kept thinking that is no model's own any more: none is sent it.
+
+    Its place is kept: what loops have lost theirs decides how a service takes them (docs/decisions/0011).
+    """
+    return tuple(
+        replace(message, parts=tuple(_NOBODYS if isinstance(part, Opaque) else part for part in message.parts))
+        for message in messages
+    )
 
 
 def with_short_results(messages: Sequence[Message]) -> tuple[Message, ...]:

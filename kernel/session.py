@@ -198,6 +198,11 @@ class Turn:
         return bool(pending) and not any(can_move(self.top.open.gates, gate) for gate in pending)
 
     @property
+    def has_asked(self) -> bool:
+        """A question of it has been put, and words answer it."""
+        return any(gate.state is GateState.ASKED and gate.is_question for gate in self.gates)
+
+    @property
     def is_runnable(self) -> bool:
         """It has work that needs no person. A turn that only awaits the outcome of stopped calls is not runnable."""
         return self.ending is None and not self.is_waiting
@@ -245,6 +250,11 @@ class Session:
     def running(self) -> Turn | None:
         """The turn that runs, if any."""
         return self.turn(self.active) if self.active else None
+
+    def waiting_for(self, person: str) -> Turn | None:
+        """The turn that the next words of `person` go to: one that asked them for words, else the oldest that waits."""
+        waiting = [turn for turn in self.turns if turn.requester == person and turn.is_waiting]
+        return next((turn for turn in waiting if turn.has_asked), waiting[0] if waiting else None)
 
 
 def can_start(gates: tuple[Gate, ...], gate: Gate) -> bool:

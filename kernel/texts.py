@@ -27,6 +27,10 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "没有这个按钮，现在能按：{number}。想说数字本身，就多写一个字。",
         "There is no such button; you can press {number}. To say the number itself, add a word.",
     ),
+    "press.aside": (
+        "这个请求先放下了。要继续就按「恢复」。",
+        "This request was set aside. To go on with it, press “Restore”.",
+    ),
     "press.noted": ("好的。", "Done."),
     "sticker": ("我目前只看得懂文字。", "I can only read text for now."),
     "help": (

@@ -134,10 +134,10 @@ def _speak(session: Session, event: Spoken) -> Session:
         if running.requester == event.person and _is_thinking(running) and len(running.frames) == 1:
             return _with_turn(session, _join(running, event.parts))
         return session
-    for turn in session.turns:
-        if turn.requester == event.person and turn.is_waiting:
-            superseded = _supersede(turn, event)
-            return session if superseded is turn else _with_turn(session, superseded)
+    waiting = session.waiting_for(event.person)
+    if waiting is not None:
+        superseded = _supersede(waiting, event)
+        return session if superseded is waiting else _with_turn(session, superseded)
     if session.turn(event.turn) is not None:
         return session
     frame = Frame((Message(Role.USER, event.parts),), prefix=event.prefix, mode=event.mode)

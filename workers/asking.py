@@ -9,7 +9,7 @@ from functools import partial
 import structlog
 
 from kernel.compaction import KEPT
-from kernel.context import MOST_PAST, request_messages, with_short_results, without_thinking
+from kernel.context import MOST_PAST, disowned, request_messages, with_short_results
 from kernel.loop import CallModel
 from kernel.messages import Effort, Message, ModelReply, ModelRequest, Stop, Thinking
 from kernel.narration import for_people
@@ -99,7 +99,7 @@ class Asker:
             messages = with_short_results(messages)
         if most < asking.most_past or asking.prefix not in ("", turn.frames[0].prefix):
             # The turn's own thinking is bound to what is not shown any more: to the past, the tools or the prompt.
-            messages = without_thinking(messages)
+            messages = disowned(messages)
         return ModelRequest(
             asking.system,
             messages,

@@ -9,7 +9,19 @@ from dataclasses import replace
 import pytest
 
 from kernel.loop import CallModel
-from kernel.messages import Effort, Message, ModelReply, ModelRequest, Opaque, Role, Stop, Text, Thinking, ToolResult
+from kernel.messages import (
+    Effort,
+    Message,
+    ModelReply,
+    ModelRequest,
+    Opaque,
+    Part,
+    Role,
+    Stop,
+    Text,
+    Thinking,
+    ToolResult,
+)
 from kernel.providers.scripted import Answer, Gate, Held, Scripted, call
 from kernel.session import Mode, Session
 from kernel.session_events import Claimed, Opened, Returned, Spoken
@@ -47,8 +59,8 @@ class Desk:
         return [draft.text for draft in await self.stores.outbox.drafts("twin")]
 
 
-def thought_of(request: ModelRequest) -> list[Opaque]:
-    return [part for message in request.messages for part in message.parts if isinstance(part, Opaque)]
+def thought_of(request: ModelRequest) -> list[Part]:
+    return [part for message in request.messages for part in message.parts if part == THOUGHT]
 
 
 def with_thought(prefix: str = "p") -> Session:
