@@ -10,14 +10,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+from benchmarks.services import port_of
 
 WORDS = [f"第{n}句 sentence {n} of the answer. " for n in range(20)]
 """The answer; a reply ends in the last of them."""
@@ -62,13 +62,8 @@ class ModelService:
 @contextmanager
 def model_service() -> Iterator[ModelService]:
     """A service that runs as long as the block."""
-    command = [sys.executable, "-m", "benchmarks.model_service"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield ModelService(int(process.stdout.readline()))
-        finally:
-            process.terminate()
+    with port_of("benchmarks.model_service") as port:
+        yield ModelService(port)
 
 
 # --- streams

@@ -14,8 +14,6 @@ import json
 import random
 import re
 import socket
-import subprocess
-import sys
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
@@ -27,6 +25,7 @@ from typing import Any, assert_never
 from aiohttp import web
 
 from benchmarks.model_service import CALL, TOOL, is_first_call
+from benchmarks.services import port_of
 
 QUIET, STORMY, DROWNED = "quiet", "stormy", "drowned"
 CHANCES = {QUIET: 0.0, STORMY: 0.5, DROWNED: 1.0}
@@ -110,13 +109,8 @@ class Tally:
 @contextmanager
 def storm_service() -> Iterator[StormService]:
     """A service that runs as long as the block, calm at first."""
-    command = [sys.executable, "-m", "benchmarks.storm_service"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield StormService(int(process.stdout.readline()))
-        finally:
-            process.terminate()
+    with port_of("benchmarks.storm_service") as port:
+        yield StormService(port)
 
 
 # --- streams

@@ -8,7 +8,6 @@ With `counts` the tool has an effect, at most once: it notes its call in the sto
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import subprocess
 import sys
@@ -23,6 +22,7 @@ import redis.asyncio
 
 from benchmarks.model_service import TOOL
 from kernel.clock import SystemClock
+from kernel.config import child_environment
 from kernel.logs import set_up
 from kernel.messages import Concurrency, Json, ToolWords
 from kernel.providers.choose import ModelSettings, provider_for
@@ -98,7 +98,7 @@ def whole_worker(store_url: str, model_url: str) -> Iterator[Worker]:
         }
         command = [sys.executable, "-m", "zclaw", "worker"]
         process = subprocess.Popen(
-            command, env={"PATH": os.environ["PATH"], **settings}, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            command, env={**child_environment(), **settings}, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         try:
             yield process
