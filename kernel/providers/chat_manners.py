@@ -106,7 +106,7 @@ def _fields(manners: Manners, said: str) -> Manners:
 
 
 def _messages(manners: Manners, said: str) -> Manners:
-    if "reasoning" in said and ("passed back" in said or "missing" in said):
+    if "reasoning" in said and ("passed back" in said or re.search(r"missing\W+reasoning_content", said)):
         return replace(manners, reasoning=Reasoning.EVERYWHERE)
     if "reasoning" in said and _UNKNOWN.search(said):
         return replace(manners, reasoning=Reasoning.NEVER)

@@ -58,7 +58,7 @@ class Ear:
 
     @property
     def listener(self) -> Callable[[str], None] | None:
-        """Whoever hears the next piece."""
+        """What hears the next piece; None when nobody does."""
         return self.hear if self._delta is not None else None
 
     def hear(self, piece: str) -> None:
