@@ -19,7 +19,7 @@ from kernel.patience import patiently
 from kernel.ports import Blobs, Clock, Spending, Spent
 from kernel.resolving import resolved
 from kernel.session import Ending, Gate, Mode, Turn
-from kernel.session_events import Broken, Returned, SessionEvent
+from kernel.session_events import Broken, ModelReplied, Returned, SessionEvent
 from kernel.tools import BoundCall, Run, ToolContext, ToolOutcome, ToolRegistry, capped
 from kernel.usage import day_of, spent
 from kernel.workspace import Workspace
@@ -82,7 +82,7 @@ class Effects:
             return Done(effect, Broken(turn.id, Ending.FAILED))
         event = read_reply(turn, effect.effect, reply, self.registry, self._new_id)
         looked_up = partial(resolved, event, turn, place.conversation, self.registry, self._new_id)
-        event = replace(await patiently(self._clock, looked_up), took_ms=self._ms_since(began))
+        event = replace(self._masked(await patiently(self._clock, looked_up)), took_ms=self._ms_since(began))
         by = reply.by or self._asker.provider.name
         log.info("model answered", provider=by, calls=len(event.gates), tokens=reply.usage.output)
         # Calls of a reply that was to be the last words never wait for anybody.
@@ -91,6 +91,14 @@ class Effects:
         used = spent(by, reply.usage)
         event = replace(event, tokens=used.tokens, micro_dollars=used.micro_dollars)
         return Done(effect, event, asked + self._spending(used, turn, place))
+
+    def _masked(self, event: ModelReplied) -> ModelReplied:
+        """The event with the secrets taken out of what looking up arguments has answered already."""
+        gates = tuple(
+            replace(gate, result=replace(gate.result, text=self._mask(gate.result.text))) if gate.result else gate
+            for gate in event.gates
+        )
+        return replace(event, gates=gates)
 
     def _spending(self, used: Spent, turn: Turn, place: Place) -> Changes:
         """What the call used up, when its provider counted it."""
