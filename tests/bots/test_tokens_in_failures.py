@@ -27,9 +27,9 @@ NO_HOST = "http://no.such.host.invalid"
 
 
 async def never(_: web.Request) -> web.StreamResponse:
-    """A fault: no answer before the client gives up."""
-    await asyncio.sleep(1)
-    return web.Response()
+    """A fault: no answer for as long as the server runs."""
+    await asyncio.Event().wait()
+    raise AssertionError("nobody sets it")
 
 
 class WatchedClock(HurriedClock):
