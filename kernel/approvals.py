@@ -1,25 +1,21 @@
 """Cards that ask before something with effects happens, and what a press on one means.
 
-A card whose person wrote something else instead of deciding is put aside: until its time is over one button takes
-the request up again, and the card asks as it did (docs/decisions/0015-taken-up-again.md).
+What becomes of a card whose person writes something else instead of deciding stands in `kernel.asides`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from kernel.changes import Changes, noticed
-from kernel.chat import ButtonPress, Choice, ConversationId, Look, Prompt, PromptClosed
-from kernel.codec import decode, encode
+from kernel.chat import ButtonPress, Choice, ConversationId, Look, Prompt
 from kernel.errors import BadRecord
-from kernel.messages import Text, by_program
 from kernel.open_cards import WAITS, ended
 from kernel.ports import Alarm, PromptRecord
-from kernel.session import Gate, GateState, Session, Turn
-from kernel.session_events import Denied, ModelReplied, Restored, SessionEvent, Voted
+from kernel.session import GateState, Session, Turn
+from kernel.session_events import Denied, ModelReplied, SessionEvent, Voted
 from kernel.texts import say, verbatim
 from kernel.tools import ToolRegistry
 
@@ -35,13 +31,21 @@ class Card:
     digest: str
     what: str
     language: str
-    gate: str = ""
-    """While it is put aside: the call as it was asked about, encoded."""
-    person: str = ""
-    """While it is put aside: whose request it is."""
-    is_private: bool = False
     is_expired: bool = False
     """Its time was over before anybody decided."""
+
+    @property
+    def text(self) -> str:
+        """The card as it asks."""
+        return say("ask.card", self.language, what=verbatim(self.what))
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """Its buttons while it asks."""
+        return (
+            Choice("allow", say("ask.allow", self.language), Look.GOOD),
+            Choice("deny", say("ask.deny", self.language), Look.DANGER),
+        )
 
     def record(self, token: str, conversation: ConversationId) -> PromptRecord:
         """The record that a press on the card `token` will find."""
@@ -67,7 +71,7 @@ def cards(
         bound = registry.bind(gate.call)
         what = bound.tool.describe(bound.arguments, language)
         card = Card(event.turn, gate.call.id, gate.digest, what, language)
-        prompt = Prompt(conversation, _text(card), gate.token, _choices(card), language=language)
+        prompt = Prompt(conversation, card.text, gate.token, card.choices, language=language)
         record = card.record(gate.token, conversation)
         found += Changes(outbound=(prompt,), prompts=(record,), alarms=(Alarm(gate.token, now + WAITS),))
     return found
@@ -100,50 +104,10 @@ def on_press(record: PromptRecord, press: ButtonPress, session: Session) -> tupl
     return event, ended(record, text) + noticed(press, "press.noted", card.language)
 
 
-def put_aside(record: PromptRecord, turn: Turn, gate: Gate) -> Changes:
-    """The card of a request whose person wrote something else instead of deciding; its time goes on.
-
-    `turn` and `gate` are those of the request as it was. Raises BadRecord when the record cannot be read.
-    """
-    card = replace(read(record), gate=encode(gate), person=turn.requester, is_private=turn.is_private)
-    text = say("ask.aside", card.language, what=verbatim(card.what))
-    restore = Choice("restore", say("ask.restore", card.language))
-    return Changes(
-        outbound=(PromptClosed(record.conversation, record.token, text, (restore,)),),
-        prompts=(card.record(record.token, record.conversation),),
-    )
-
-
-def take_up(
-    record: PromptRecord, press: ButtonPress, head: str, prefix: str, new_id: Callable[[], str]
-) -> tuple[Restored | None, Changes]:
-    """What a press on a card that was put aside does: the request stands again as a turn of its own, and asks.
-
-    `head` are the facts at the head of a message and `prefix` the digest, as for words of the person. Raises BadRecord
-    when the record cannot be read.
-    """
-    card = read(record)
-    if press.sender.id != card.person:
-        return None, noticed(press, "ask.not_yours", card.language)
-    if press.choice != "restore":
-        return None, noticed(press, "press.aside", card.language)
-    gate = decode(Gate, card.gate)
-    gate = replace(gate, call=replace(gate.call, id=new_id()), votes=())
-    # Their button is in the language that they are spoken to in; what the call says stands in the call.
-    pressed = say("ask.restore", card.language)
-    words = by_program(f"the person pressed “{pressed}”: they take up again the call below, which a message put aside.")
-    event = Restored(new_id(), card.person, (Text(head), Text(words)), gate, prefix, card.is_private)
-    asks = Card(event.turn, gate.call.id, gate.digest, card.what, card.language)
-    shown = PromptClosed(record.conversation, record.token, _text(asks), _choices(asks))
-    changes = Changes(outbound=(shown,), prompts=(asks.record(record.token, record.conversation),))
-    return event, changes + noticed(press, "press.noted", card.language)
-
-
-def expired(record: PromptRecord) -> Changes:
-    """The card's end when its time is over. Raises BadRecord when the record cannot be read."""
-    card = replace(read(record), gate="", person="", is_expired=True)
+def expired(record: PromptRecord, card: Card) -> Changes:
+    """The end of `card` when its time is over; its record says so to late presses."""
     end = ended(record, say("ask.expired", card.language, what=verbatim(card.what)))
-    return end + Changes(prompts=(card.record(record.token, record.conversation),))
+    return end + Changes(prompts=(replace(card, is_expired=True).record(record.token, record.conversation),))
 
 
 def closed(record: PromptRecord) -> Changes:
@@ -153,17 +117,6 @@ def closed(record: PromptRecord) -> Changes:
     """
     card = read(record)
     return ended(record, say("ask.closed", card.language, what=verbatim(card.what)))
-
-
-def _text(card: Card) -> str:
-    return say("ask.card", card.language, what=verbatim(card.what))
-
-
-def _choices(card: Card) -> tuple[Choice, ...]:
-    return (
-        Choice("allow", say("ask.allow", card.language), Look.GOOD),
-        Choice("deny", say("ask.deny", card.language), Look.DANGER),
-    )
 
 
 def _asks(turn: Turn, card: Card, token: str) -> bool:

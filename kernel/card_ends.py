@@ -6,7 +6,7 @@ from enum import Enum
 
 import structlog
 
-from kernel import approvals, questions
+from kernel import approvals, asides, questions
 from kernel.changes import Changes
 from kernel.errors import BadRecord
 from kernel.ports import PromptRecord
@@ -19,8 +19,9 @@ class Why(Enum):
     """Why nobody decides any more."""
 
     OVER = "over"
-    """Its turn has ended, or goes on without it."""
+    """Its call is waited for no more: stopped, or its turn has ended."""
     EXPIRED = "expired"
+    """Its time is over."""
     SUPERSEDED = "superseded"
     """Its person wrote something else."""
 
@@ -30,11 +31,17 @@ def undecided(record: PromptRecord, why: Why, asked: tuple[Turn, Gate] | None = 
     if not record.is_open:
         return Changes()
     try:
-        if record.kind == questions.KIND:
-            return questions.closed(record)
-        if why is Why.SUPERSEDED and asked is not None:
-            return approvals.put_aside(record, *asked)
-        return approvals.expired(record) if why is Why.EXPIRED else approvals.closed(record)
+        match record.kind, why:
+            case questions.KIND, _:
+                return questions.closed(record)
+            case asides.KIND, _:
+                return asides.expired(record)
+            case _, Why.SUPERSEDED if asked is not None:
+                return asides.put_aside(record, *asked)
+            case _, Why.EXPIRED:
+                return approvals.expired(record, approvals.read(record))
+            case _:
+                return approvals.closed(record)
     except BadRecord as error:  # Its buttons stay, and answer that they no longer work.
         log.warning("card that cannot be read", why=str(error))
         return Changes()

@@ -21,7 +21,7 @@ def turn_language(turn: Turn, setting: str) -> str:
     return language_of(words[-1] if words else "", setting=setting)
 
 
-def put_aside(turn: Turn | None, inbounds: Sequence[Inbound], setting: str) -> str:
+def parked(turn: Turn | None, inbounds: Sequence[Inbound], setting: str) -> str:
     """What is said when the turn, or without one these inputs, kept killing whoever took them up."""
     texts = [inbound.text for inbound in inbounds if isinstance(inbound, UserMessage)]
     return say(

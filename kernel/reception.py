@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import structlog
 
-from kernel import approvals, commands, memories, questions, usage
+from kernel import approvals, asides, commands, memories, questions, usage
 from kernel.access import Access
 from kernel.card_ends import Why, undecided
 from kernel.changes import Changes, noticed
@@ -245,9 +245,9 @@ class Reception:
             kept = await self._memories.on(card.shelf)
             done = memories.on_press(record, card, press, kept)
             return _pressed(press, session, card.language, done)
-        if isinstance(card, approvals.Card) and card.gate:
+        if isinstance(card, asides.Aside):
             head = facts(now=desk.now, zone=desk.zone, speaker=press.sender.name, notes=(), waits=0)
-            restored, changes = approvals.take_up(record, press, head, self._manners.prefix, self._new_id)
+            restored, changes = asides.on_press(record, press, head, self._manners.prefix, self._new_id)
             return Reaction(apply(session, restored) if restored else session, changes)
         if not isinstance(card, cards.Card):
             asked = approvals if isinstance(card, approvals.Card) else questions
@@ -371,12 +371,14 @@ def _pressed(press: ButtonPress, session: Session, language: str, done: Changes 
     return Reaction(session, done if is_told else done + noticed(press, "press.noted", language))
 
 
-def _read(record: PromptRecord) -> approvals.Card | questions.Card | memories.Card | cards.Card:
+def _read(record: PromptRecord) -> approvals.Card | asides.Aside | questions.Card | memories.Card | cards.Card:
     match record.kind:
         case memories.KIND:
             return memories.read(record)
         case approvals.KIND:
             return approvals.read(record)
+        case asides.KIND:
+            return asides.read(record)
         case questions.KIND:
             return questions.read(record)
         case _:

@@ -169,7 +169,7 @@ def _restore(session: Session, event: Restored) -> Session:
 
 
 def _supersede(turn: Turn, event: Spoken) -> Turn:
-    """The waiting turn goes on with the message: as the answer to its question, else in place of every decision.
+    """The waiting turn goes on with the message: as the answer to its question, else in place of its decisions.
 
     A sub-frame that waits is given up with the call that started it, so that the message stands where the person
     speaks: in the root. While a claimed call has no outcome yet the message has to wait.

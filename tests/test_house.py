@@ -43,6 +43,7 @@ MIND = (
         "questions",
         "open_cards",
         "card_ends",
+        "asides",
         "reminders",
         "commands",
         "access",

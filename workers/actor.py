@@ -19,7 +19,7 @@ from kernel import questions
 from kernel.changes import Changes
 from kernel.chat import ButtonPress, Reply, UserMessage
 from kernel.context import harvest, known_before
-from kernel.endings import last_words, put_aside, turn_language
+from kernel.endings import last_words, parked, turn_language
 from kernel.errors import LeaseLost, RetryLater
 from kernel.loop import CallModel, Effect, RunCall, advance, find_gate
 from kernel.messages import Message
@@ -215,7 +215,7 @@ class Actor:
         await self._commit()
 
     def _say_parked(self, turn: Turn | None, items: Sequence[Item]) -> None:
-        words = put_aside(turn, [item.inbound for item in items], self._around.manners.language)
+        words = parked(turn, [item.inbound for item in items], self._around.manners.language)
         self._pending.changes += Changes(outbound=(Reply(self.lease.conversation, words),))
 
     # --- steps ---------------------------------------------------------------------------------------------------
