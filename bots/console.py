@@ -44,6 +44,7 @@ _QUIET = timedelta(seconds=0.5)
 """Input from a pipe: an answer is whole when nothing followed it for so long."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DRAFT_LINES = 4
+_REMEMBERED = 100
 _NOTED = frozenset(texts.say("press.noted", language) for language in texts.LANGUAGES)
 """What a press is answered with when all else is said by the card."""
 _OPENING = frozenset("([{（［｛「『《〈【“‘")
@@ -93,6 +94,8 @@ class ConsoleAdapter:
         self._has_answer = False
         self._has_changed = False
         """A card was changed since the last press."""
+        self._shown: dict[str, str] = {}
+        """What the newest cards say, by their tokens."""
         self._works_until = _EPOCH
         self._draft = ""
 
@@ -202,6 +205,10 @@ class ConsoleAdapter:
     async def close(self, closed: PromptClosed, place: MessageRef) -> None:  # noqa: ARG002  (paper has no places)
         """See `Adapter.close`: what is on the paper stays, the new text is printed below."""
         self._has_changed = True
+        if not closed.choices and closed.text == self._shown.get(closed.token):
+            # A question that was answered: what comes of it is said next.
+            self._numbers.spend(closed.token)
+            return
         self._show(closed.text, closed.conversation, closed.token, closed.choices)
 
     async def notify(self, notice: Notice) -> None:
@@ -244,6 +251,9 @@ class ConsoleAdapter:
         return "…" if self._clock.now() < self._works_until else ""
 
     def _show(self, text: str, where: ConversationId, token: str, choices: Sequence[Choice]) -> None:
+        self._shown[token] = text
+        if len(self._shown) > _REMEMBERED:
+            self._shown.pop(next(iter(self._shown)))
         numbers = self._numbers.give(where, token, choices)
         buttons = "   ".join(f"[{n}] {plain(choice.label)}" for n, choice in zip(numbers, choices, strict=True))
         self._print(f"{plain(text)}\n{buttons}" if buttons else plain(text))

@@ -13,13 +13,13 @@ from prompt_toolkit import PromptSession
 from bots.console import ConsoleAdapter, place
 from kernel import config
 from kernel.access import CONSOLE
-from kernel.chat import Sender
+from kernel.chat import ConversationId, Sender
 from kernel.clock import SystemClock
 from kernel.errors import RetryLater
 from kernel.logs import set_up
-from kernel.ports import Triggers
 from kernel.settings import CommonSettings, Language
 from kernel.stores.redis.stores import open_stores
+from kernel.stores.stores import Stores
 from kernel.texts import say
 from zclaw.join import Joined, join
 from zclaw.settings_record import as_running
@@ -58,15 +58,14 @@ def _differing_line(names: Sequence[str], has_other_zone: bool, running: CommonS
 async def _talk(joined: Joined, terminal: Terminal, settings: CommonSettings) -> int:
     clock = SystemClock()
     stores = await open_stores(joined.url, clock)
-    written = await stores.people.language(place(terminal.number))
-    language = greeting_language(settings.lang, written, config.machine_language())
+    here = place(terminal.number)
     adapter = ConsoleAdapter(
         clock=clock,
         process=process_name(),
         sender=Sender(getpass.getuser(), getpass.getuser(), language=None, zone=settings.timezone.key),
-        language=language,
+        language=await _language(stores, here, settings),
         session=PromptSession() if sys.stdin.isatty() else None,
-        conversation=place(terminal.number),
+        conversation=here,
         deserted=lambda: [place(number) for number in terminal.closed_ones()],
     )
     try:
@@ -74,7 +73,7 @@ async def _talk(joined: Joined, terminal: Terminal, settings: CommonSettings) ->
             sys.stderr.write(f"zclaw has ended here. {joined.last_words()}\n")
             return 1
         if sys.stdin.isatty():
-            sys.stdout.write(await _farewell(stores.triggers, language) + "\n")
+            sys.stdout.write(await _farewell(stores, here, settings) + "\n")
     finally:
         await stores.close()
     return 0
@@ -100,9 +99,19 @@ def greeting_language(setting: Language, written: str | None, machine: str | Non
     return written or machine or "zh"
 
 
-async def _farewell(triggers: Triggers, language: str) -> str:
+async def _language(stores: Stores, here: ConversationId, settings: CommonSettings) -> str:
+    """The language to greet in and to part in; asked each time, as people change it by what they write."""
     try:
-        waiting = await triggers.count(CONSOLE)
+        written = await stores.people.language(here)
+    except RetryLater:
+        written = None
+    return greeting_language(settings.lang, written, config.machine_language())
+
+
+async def _farewell(stores: Stores, here: ConversationId, settings: CommonSettings) -> str:
+    try:
+        waiting = await stores.triggers.count(CONSOLE)
     except RetryLater:  # Nobody can tell how many wait; goodbye all the same.
         waiting = 0
+    language = await _language(stores, here, settings)
     return say("chat.leaving" if waiting else "chat.leaving_none", language, count=str(waiting))

@@ -258,6 +258,17 @@ async def test_what_the_card_says_after_a_press_needs_no_second_word(capsys: pyt
     assert capsys.readouterr().out.splitlines()[2:] == ["查房 ✅ 小王", "已经处理过了。"]
 
 
+async def test_a_question_that_was_answered_is_not_said_again(capsys: pytest.CaptureFixture[str]) -> None:
+    adapter = console(JumpingClock())
+    asked = Prompt(CONVERSATION, "几点提醒？", "tok", (Choice("0", "上午9点"),))
+    await adapter.send(asked, asked.text, key="k", is_doubtful=False, is_last=True)
+
+    await adapter.close(PromptClosed(CONVERSATION, "tok", "几点提醒？"), MessageRef(CONVERSATION, "1"))
+
+    assert capsys.readouterr().out.splitlines() == ["几点提醒？", "[1] 上午9点"]
+    assert adapter._inbound("1") is None
+
+
 async def test_a_notice_is_printed_and_an_empty_one_is_not(capsys: pytest.CaptureFixture[str]) -> None:
     adapter = console(JumpingClock())
 
