@@ -34,6 +34,7 @@ MIND = (
     "kernel.guards",
 )
 MIND_TESTS = (
+    "tests/kernel/test_session.py",
     "tests/kernel/test_transitions.py",
     "tests/kernel/test_rows.py",
     "tests/kernel/test_awaiting.py",

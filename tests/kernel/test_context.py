@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kernel.context import SHORT_CHARS, harvest, known_before, request_messages, with_short_results, without_thinking
+from kernel.context import (
+    SHORT_CHARS,
+    disowned,
+    harvest,
+    known_before,
+    request_messages,
+    with_short_results,
+    without_thinking,
+)
 from kernel.messages import Image, Message, Opaque, Role, Text, ToolCall, ToolResult
 from kernel.session import Ending, Frame, GateState, Session, Turn
 from kernel.session_events import Broken, Claimed, Opened
@@ -281,6 +289,16 @@ def test_a_message_that_held_nothing_but_thinking_goes_with_it() -> None:
     messages = (user("1"), Message(Role.ASSISTANT, (THOUGHT,)), bot("2", thinks=True))
 
     assert without_thinking(messages) == (user("1"), bot("2"))
+
+
+def test_disowned_thinking_keeps_its_place_and_is_no_models_own() -> None:
+    ours, theirs = disowned((user("1"), bot("2", thinks=True)))
+
+    assert ours == user("1")
+    thought, words = theirs.parts
+    assert isinstance(thought, Opaque)
+    assert (thought.provider, thought.model) == ("", "")
+    assert words == Text("2")
 
 
 def test_a_turn_that_was_more_than_the_model_reads_leaves_only_beginnings_and_no_thinking_before_it() -> None:
