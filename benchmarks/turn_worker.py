@@ -21,11 +21,13 @@ import redis
 import redis.asyncio
 
 from benchmarks.model_service import TOOL
+from kernel.access import Access
 from kernel.clock import SystemClock
 from kernel.config import child_environment
 from kernel.logs import set_up
 from kernel.messages import Concurrency, Json, ToolWords
 from kernel.providers.choose import ModelSettings, provider_for
+from kernel.settings import AccessRule
 from kernel.stores.redis.stores import open_stores
 from kernel.stores.wakeups import JOB, hint_client, hint_queue
 from kernel.tools import Approval, Tool, ToolContext, ToolOutcome, ToolRegistry
@@ -43,6 +45,8 @@ EFFECTS = "bench:effects"
 """The list in the store to which a tool that counts adds its calls."""
 
 Worker = subprocess.Popen[bytes]
+
+EVERYBODY = Access(rule=AccessRule.OPEN)
 
 
 def tool(store_url: str, *, counts: bool) -> Tool:
@@ -125,7 +129,12 @@ def main(store_url: str, dialect: str, model_url: str, *more: str) -> int:
         stores = await open_stores(store_url, clock)
         registry = ToolRegistry([tool(store_url, counts="counts" in more)])
         actors = open_actors(
-            stores, provider=provider, registry=registry, clock=clock, worker=name, rules=Rules("Asia/Shanghai")
+            stores,
+            provider=provider,
+            registry=registry,
+            clock=clock,
+            worker=name,
+            rules=Rules("Asia/Shanghai", access=EVERYBODY),
         )
         tasks = [asyncio.create_task(actors.serve()), asyncio.create_task(beat(stores.beats, "worker", name, clock))]
         try:

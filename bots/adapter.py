@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol, runtime_checkable
 
@@ -13,6 +14,18 @@ from kernel.ports import Deliver
 
 class Undeliverable(OperatorError):
     """The platform will never take this: the chat is gone, the bot was blocked. The message says why."""
+
+
+class ChatGone(Undeliverable):
+    """The bot was removed or blocked there, or the chat is closed: nothing else will arrive either."""
+
+
+class ChatMoved(Undeliverable):
+    """The chat has the id `to` now; the platform takes the same message there."""
+
+    def __init__(self, why: str, to: str) -> None:
+        super().__init__(why)
+        self.to = to
 
 
 class AnswerLost(RetryError):
@@ -70,13 +83,29 @@ class Adapter(Protocol):
         """How often `typing` must be repeated to stay visible."""
 
 
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """How a request to our own server is answered."""
+
+    status: int
+    body: str = ""
+    content_type: str = "text/plain"
+
+
 @runtime_checkable
-class HasTeam(Protocol):
-    """An adapter whose people are all of one team (a Slack workspace); the team may be on the list of who may talk."""
+class HasWebhook(Protocol):
+    """An adapter that its platform may call over HTTP."""
 
     @property
-    def team(self) -> str:
-        """The team's id; empty while it is not known."""
+    def webhook_path(self) -> str | None:
+        """Where `zclaw bots` listens for it, like `/telegram`; None: it is not called, it asks."""
+
+    async def take(self, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
+        """One request that the platform, or anybody, sent there; header names in lower case.
+
+        Returns only when what it says is stored, and says 401 before anything else to who does not prove themselves;
+        503 while it cannot be stored, so that it comes again. Raises nothing.
+        """
 
 
 @runtime_checkable

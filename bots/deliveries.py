@@ -24,9 +24,11 @@ from typing import TypeVar, assert_never
 import structlog
 
 from bots.adapter import Adapter, AnswerLost, HasPlaces, Undeliverable, WrongToken
+from bots.counters import Counters
 from bots.drafts import Drafts
 from bots.lateness import with_lateness
 from bots.masking import Mask, masked
+from bots.moves import Moves
 from bots.presses import Presses
 from bots.typing import Typing
 from bots.waiting import first_of
@@ -66,6 +68,8 @@ class Deliveries:
         clock: Clock,
         *,
         holder: str,
+        moves: Moves,
+        counters: Counters,
         presses: Presses,
         typing: Typing,
         drafts: Drafts,
@@ -75,6 +79,8 @@ class Deliveries:
         self._outbox = outbox
         self._clock = clock
         self._holder = holder
+        self._moves = moves
+        self._counters = counters
         self._presses = presses
         self._typing = typing
         self._drafts = drafts
@@ -215,14 +221,17 @@ class Deliveries:
 
     async def _send_part(self, delivery: Delivery, outbound: Reply | Prompt, *, is_doubtful: bool) -> MessageRef:
         number = len(delivery.refs)
-        sending = self._adapter.send(
-            outbound,
-            delivery.parts[number],
-            key=key_of(delivery, outbound),
-            is_doubtful=is_doubtful,
-            is_last=number + 1 == len(delivery.parts),
-        )
-        return await self._in_time(sending)
+
+        def send(where: ConversationId) -> Awaitable[MessageRef]:
+            return self._adapter.send(
+                replace(outbound, conversation=where),
+                delivery.parts[number],
+                key=key_of(delivery, outbound),
+                is_doubtful=is_doubtful,
+                is_last=number + 1 == len(delivery.parts),
+            )
+
+        return await self._in_time(self._moves.through(outbound.conversation, send))
 
     async def _close(self, delivery: Delivery, closed: PromptClosed) -> Delivery | None:
         """Every place is tried; an edit may be repeated, so a doubt is only a reason to try again."""
@@ -248,7 +257,8 @@ class Deliveries:
             return await self._done(delivery)
         delivery = await self._permit(delivery)
         try:
-            await self._in_time(self._adapter.notify(notice))
+            there = replace(notice, conversation=self._moves.there(notice.conversation))
+            await self._in_time(self._adapter.notify(there))
         except AnswerLost as error:
             log.info("notice may be lost", delivery=delivery.id, why=str(error))
         except RetryLater:
@@ -285,14 +295,20 @@ class Deliveries:
         return await self._stored(lambda: self._outbox.sent(delivery, ref, now=self._clock.now()))
 
     async def _done(self, delivery: Delivery) -> Delivery | None:
+        self._count("done")
         return await self._stored(lambda: self._outbox.done(delivery, now=self._clock.now()))
 
     async def _later(self, delivery: Delivery, after: timedelta) -> None:
+        self._count("retried")
         await self._stored(lambda: self._outbox.later(delivery, after, now=self._clock.now()))
 
     async def _fail(self, delivery: Delivery, why: str) -> None:
+        self._count("failed")
         log.warning("delivery failed", delivery=delivery.id, conversation=delivery.outbound.conversation, why=why)
         await self._stored(lambda: self._outbox.fail(delivery, why, now=self._clock.now()))
+
+    def _count(self, outcome: str) -> None:
+        self._counters.count("delivery", platform=self._adapter.platform, outcome=outcome)
 
 
 def key_of(delivery: Delivery, outbound: Reply | Prompt) -> str:

@@ -23,6 +23,7 @@ import structlog
 
 from bots.adapter import Adapter, HasDrafts, Undeliverable
 from bots.masking import Mask
+from bots.moves import Moves
 from bots.waiting import first_of
 from kernel.chat import ConversationId, Draft
 from kernel.errors import RetryLater, ZclawError
@@ -58,12 +59,13 @@ class _Line:
 class Drafts:
     """Shows the live drafts of one platform; does nothing where the platform has none (`HasDrafts`)."""
 
-    def __init__(self, adapter: Adapter, outbox: Outbox, clock: Clock, mask: Mask) -> None:
+    def __init__(self, adapter: Adapter, outbox: Outbox, clock: Clock, mask: Mask, moves: Moves) -> None:
         self._platform = adapter.platform
         self._adapter = adapter if isinstance(adapter, HasDrafts) else None
         self._outbox = outbox
         self._clock = clock
         self._mask = mask
+        self._moves = moves
         self._lines: dict[ConversationId, _Line] = {}
         self._calls: dict[ConversationId, asyncio.Task[None]] = {}
         self._silent: set[ConversationId] = set()
@@ -151,7 +153,7 @@ class Drafts:
         self._lines[draft.conversation] = line
         try:
             async with asyncio.timeout(_CALL_TIMEOUT_S):
-                await adapter.show_draft(draft)
+                await adapter.show_draft(replace(draft, conversation=self._moves.there(draft.conversation)))
         except RetryLater as limit:
             log.debug("drafts rest", pause_s=limit.after.total_seconds())
             pause = max(limit.after, adapter.draft_every)
@@ -165,7 +167,7 @@ class Drafts:
     async def _drop(self, adapter: HasDrafts, conversation: ConversationId) -> None:
         try:
             async with asyncio.timeout(_CALL_TIMEOUT_S):
-                await adapter.drop_draft(conversation)
+                await adapter.drop_draft(self._moves.there(conversation))
         except RetryLater as limit:
             line = self._lines[conversation]
             self._lines[conversation] = replace(line, not_before=self._clock.now() + limit.after)

@@ -8,16 +8,19 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from bots.adapter import Adapter, WrongToken
+from bots.counters import Counters
 from bots.deliveries import Deliveries
 from bots.drafts import Drafts
 from bots.entrance import Entrance
+from bots.limits import SpeechLimits
 from bots.masking import Mask
+from bots.moves import Moves
+from bots.ports import BotPorts
 from bots.presses import Presses
 from bots.typing import Typing
-from kernel.access import Access
+from kernel.access import Access, Rights
 from kernel.errors import first_error
 from kernel.patience import patiently, pause_after
-from kernel.ports import Chats, Clock, Conversations, Outbox, People, Wakeups
 
 log = structlog.get_logger(__name__)
 
@@ -33,40 +36,39 @@ class Driver:
         adapter: Adapter,
         *,
         access: Access,
-        conversations: Conversations,
-        people: People,
-        chats: Chats,
-        outbox: Outbox,
-        wakeups: Wakeups,
-        clock: Clock,
+        ports: BotPorts,
         holder: str,
         language: str,
+        limits: SpeechLimits | None = None,
+        counters: Counters | None = None,
         mask: Mask = str,
     ) -> None:
-        """`mask` takes the secrets out of whatever people are shown."""
+        """`mask` takes the secrets out of whatever people are shown; `counters` are for whoever watches over us."""
         self._adapter = adapter
-        self._outbox = outbox
-        self._clock = clock
-        self._presses = Presses(adapter, clock, language)
-        self._typing = Typing(adapter, outbox, clock)
-        self._drafts = Drafts(adapter, outbox, clock, mask)
+        self._outbox = ports.outbox
+        self._clock = ports.clock
+        counters = counters or Counters()
+        self._presses = Presses(adapter, ports.clock, language)
+        moves = Moves(ports.grants, ports.clock)
+        self._typing = Typing(adapter, ports.outbox, ports.clock, moves)
+        self._drafts = Drafts(adapter, ports.outbox, ports.clock, mask, moves)
         self._entrance = Entrance(
-            adapter,
-            access=access,
-            conversations=conversations,
-            people=people,
-            chats=chats,
-            outbox=outbox,
-            wakeups=wakeups,
+            adapter.platform,
+            rights=Rights(access, ports.grants, ports.people),
+            ports=ports,
             presses=self._presses,
-            clock=clock,
+            moves=moves,
+            counters=counters,
             language=language,
+            limits=limits or SpeechLimits(),
         )
         self._deliveries = Deliveries(
             adapter,
-            outbox,
-            clock,
+            ports.outbox,
+            ports.clock,
             holder=holder,
+            moves=moves,
+            counters=counters,
             presses=self._presses,
             typing=self._typing,
             drafts=self._drafts,

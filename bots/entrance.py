@@ -5,29 +5,35 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import TypeVar, assert_never
 
 import structlog
 
-from bots.adapter import Adapter, HasTeam
+from bots.counters import Counters
+from bots.limits import Meter, Room, SpeechLimits
+from bots.moves import Moves
+from bots.ports import BotPorts
 from bots.presses import Presses
+from bots.strangers import Strangers
 from kernel import texts
-from kernel.access import Access
+from kernel.access import Rights, Standing
 from kernel.chat import (
+    Address,
     ButtonPress,
+    Change,
+    ChatChanged,
     ConversationId,
-    Expired,
+    Heard,
     Inbound,
-    Notice,
     Outbound,
     Reply,
     Sender,
     UserMessage,
     command_of,
 )
-from kernel.errors import RetryLater, StoreRefuses
+from kernel.errors import BadRecord, RetryLater, StoreRefuses
 from kernel.patience import patiently, pause_after
-from kernel.ports import Chats, Clock, Conversations, KnownChat, Outbox, People, Put, Wakeups
+from kernel.ports import KnownChat, Put, Silence, Unanswered
 
 log = structlog.get_logger(__name__)
 
@@ -45,98 +51,139 @@ _NOTE_AGAIN = timedelta(minutes=1)
 
 
 class Entrance:
-    """What `Adapter.run` delivers to."""
+    """What `Adapter.run` delivers to. `language` is the operator's setting."""
 
     def __init__(
         self,
-        adapter: Adapter,
+        platform: str,
         *,
-        access: Access,
-        conversations: Conversations,
-        people: People,
-        chats: Chats,
-        outbox: Outbox,
-        wakeups: Wakeups,
+        rights: Rights,
+        ports: BotPorts,
         presses: Presses,
-        clock: Clock,
+        moves: Moves,
+        counters: Counters,
         language: str,
+        limits: SpeechLimits,
     ) -> None:
-        self._adapter = adapter
-        self._access = access
-        self._conversations = conversations
-        self._people = people
-        self._chats = chats
-        self._outbox = outbox
-        self._wakeups = wakeups
+        self._platform = platform
+        self._rights = rights
+        self._ports = ports
+        self._clock = ports.clock
         self._presses = presses
-        self._clock = clock
+        self._moves = moves
+        self._counters = counters
         self._language = language
+        self._meter = Meter(ports.rates, ports.clock, limits)
+        self._strangers = Strangers(rights, ports, language, store=self._store, say=self._say)
         self._seen: OrderedDict[str, Sender] = OrderedDict()
         self._places: OrderedDict[str, KnownChat] = OrderedDict()
+        self._homes: OrderedDict[str, ConversationId] = OrderedDict()
         self._told: OrderedDict[ConversationId, datetime] = OrderedDict()
 
-    async def deliver(self, inbound: Inbound) -> None:
-        """See `kernel.ports.Deliver`: returns when `inbound` is stored or dropped by a rule; waits for the store."""
+    async def deliver(self, heard: Heard) -> None:
+        """See `kernel.ports.Deliver`: returns when it is stored or dropped by a rule; waits for the store."""
         for failures in range(1, _TRIES + 1):
             try:
-                return await self._take(inbound)
+                return await self._take(heard)
             except StoreRefuses:
                 # No update's fault: unconfirmed, it comes again when the operator has let us in.
                 raise
             except Exception:  # One update's boundary: whatever is wrong with it, the ones behind it must come in.
-                log.exception("update failed", update=inbound.event, tries=failures)
+                log.exception("update failed", update=heard.event, tries=failures)
             await self._clock.sleep_until(self._clock.now() + pause_after(failures))
-        log.error("update dropped", update=inbound.event)
-        if isinstance(inbound, ButtonPress):
-            await self._presses.failed(inbound)
+        log.error("update dropped", update=heard.event)
+        self._count("broken")
+        if isinstance(heard, ButtonPress):
+            await self._presses.failed(heard)
         return None
 
-    async def _take(self, inbound: Inbound) -> None:
-        if isinstance(inbound, Expired):
-            raise TypeError("an adapter delivers what people do; expiries come from the scheduler")
-        team = self._adapter.team if isinstance(self._adapter, HasTeam) else ""
-        if not self._access.may_talk(inbound.sender, inbound.conversation, team):
-            await self._refuse(inbound)
-            return
-        await self._see(inbound, team)
-        if isinstance(inbound, UserMessage) and _is_wordless(inbound):
-            await self._note_wordless(inbound)
-            return
-        put = await patiently(
-            self._clock,
-            lambda: self._conversations.put(inbound, now=self._clock.now(), settle=settle_time(inbound)),
-        )
-        if isinstance(inbound, ButtonPress) and put is not Put.DUPLICATE:
-            self._presses.arrived(inbound)
-        if put in (Put.HINTED, Put.DUPLICATE):
-            # A duplicate may be our own first try, whose answer was lost, and the hint with it.
-            await self._hint()
+    async def _take(self, heard: Heard) -> None:
+        match heard:
+            case ChatChanged():
+                await self._change(heard)
+            case UserMessage():
+                await self._message(heard if heard.is_private else replace(heard, conversation=await self._here(heard)))
+            case ButtonPress():
+                await self._press(heard if heard.is_private else replace(heard, conversation=await self._here(heard)))
+            case _:
+                assert_never(heard)
 
-    async def _refuse(self, inbound: UserMessage | ButtonPress) -> None:
-        platform, person = inbound.conversation.platform, inbound.sender.id
-        is_first = await patiently(self._clock, lambda: self._people.refuse(platform, person, now=self._clock.now()))
-        log.info("stranger refused", platform=platform, person=person, is_first=is_first)
-        if not is_first:
+    async def _here(self, heard: Heard) -> ConversationId:
+        return await self._moves.here(heard.conversation)
+
+    # --- messages
+
+    async def _message(self, message: UserMessage) -> None:
+        standing = await self._standing(message.sender, message.conversation)
+        if message.sender.is_bot and standing is Standing.STRANGER:
+            self._count("refused")
             return
-        text = texts.say("stranger", self._language_for(inbound), id=f"{platform}:{person}")
-        if isinstance(inbound, ButtonPress):
-            await self._say(Notice(inbound.conversation, inbound.press, person, text))
+        if not await self._is_addressed(message):
+            self._count("unaddressed")
+            if standing > Standing.STRANGER:
+                await self._note(message, Silence.NOT_ADDRESSED)
+            return
+        if standing < Standing.OWNER and await self._strangers.pairs(message):
+            self._count("paired")
+            return
+        if standing is Standing.STRANGER:
+            self._count("refused")
+            await self._note(message, Silence.NOT_ALLOWED)
+            await self._strangers.refuse(message)
+            return
+        if not await self._has_room(message, standing):
+            return
+        await self._see(message, standing)
+        if _is_wordless(message):
+            self._count("wordless")
+            await self._note_wordless(message)
+            return
+        await self._store(message)
+        if message.conversation.thread and not message.is_private:
+            await patiently(self._clock, lambda: self._ports.chats.asked(message.conversation, message.sender.id))
+
+    async def _is_addressed(self, message: UserMessage) -> bool:
+        """Whether it is meant for the bot; of what stands in a thread, its writer's earlier words there tell."""
+        match message.address:
+            case Address.DIRECT:
+                return True
+            case Address.NONE:
+                return False
+            case Address.THREAD:
+                where, who = message.conversation, message.sender.id
+                return await patiently(self._clock, lambda: self._ports.chats.has_asked(where, who))
+
+    async def _has_room(self, inbound: UserMessage | ButtonPress, standing: Standing) -> bool:
+        room = await self._meter.room(inbound, standing)
+        if room is Room.FREE:
+            return True
+        self._count("limited")
+        log.info("limited", platform=self._platform, person=inbound.sender.id)
+        if isinstance(inbound, UserMessage):
+            if room is Room.FULL_NOW:
+                await self._say(Reply(inbound.conversation, texts.say("limit.reached", self._language_for(inbound))))
+                await self._note(inbound, Silence.LIMITED)
         else:
-            await self._say(Reply(inbound.conversation, text))
+            await self._presses.failed(inbound)
+        return False
 
-    async def _see(self, inbound: UserMessage | ButtonPress, team: str) -> None:
-        """Remember who this is and, of words, where they were said."""
-        sender, conversation = inbound.sender, inbound.conversation
-        if self._seen.get(sender.id) != sender:
-            await patiently(self._clock, lambda: self._people.see(conversation.platform, sender))
-            _remember(self._seen, sender.id, sender)
-        if not isinstance(inbound, UserMessage):
-            return
-        title = sender.name if inbound.is_private else ""
-        chat = KnownChat(replace(conversation, thread=""), title, sender.id, team)
+    async def _see(self, message: UserMessage, standing: Standing) -> None:
+        """Remember who this is and where it was said."""
+        sender, conversation = message.sender, message.conversation
+        await self._see_person(sender)
+        title = sender.name if message.is_private else message.title
+        chat = KnownChat(replace(conversation, thread=""), title, sender.id, sender.team)
         if self._places.get(conversation.chat) != chat:
-            await patiently(self._clock, lambda: self._chats.see(chat, now=self._clock.now()))
+            await patiently(self._clock, lambda: self._ports.chats.see(chat, now=self._clock.now()))
             _remember(self._places, conversation.chat, chat)
+        if standing is Standing.OWNER and message.is_private and self._homes.get(sender.id) != conversation:
+            await self._strangers.settle(message)
+            _remember(self._homes, sender.id, conversation)
+
+    async def _see_person(self, sender: Sender) -> None:
+        if self._seen.get(sender.id) != sender:
+            await patiently(self._clock, lambda: self._ports.people.see(self._platform, sender))
+            _remember(self._seen, sender.id, sender)
 
     async def _note_wordless(self, message: UserMessage) -> None:
         """A sticker, a location, a contact: nothing a worker could read."""
@@ -147,19 +194,91 @@ class Entrance:
         _remember(self._told, message.conversation, now)
         await self._say(Reply(message.conversation, texts.say("sticker", self._language_for(message))))
 
-    def _language_for(self, inbound: UserMessage | ButtonPress) -> str:
-        words = inbound.text if isinstance(inbound, UserMessage) else ""
-        return texts.language_of(words, inbound.sender.language, self._language)
+    async def _note(self, message: UserMessage, why: Silence) -> None:
+        """For who asks why there was no answer."""
+        unanswered = Unanswered(message.at, why, message.sender.name)
+        await patiently(self._clock, lambda: self._ports.silences.note(message.conversation, unanswered))
+
+    # --- presses
+
+    async def _press(self, press: ButtonPress) -> None:
+        """Strangers may press where many read: a reminder is for whoever it was shown to. A worker looks closer."""
+        standing = await self._standing(press.sender, press.conversation)
+        if press.sender.is_bot or (standing is Standing.STRANGER and press.is_private):
+            self._count("refused")
+            await self._strangers.refuse(press)
+            return
+        if not await self._has_room(press, standing):
+            return
+        if standing > Standing.STRANGER:
+            await self._see_person(press.sender)
+        put = await self._store(await self._at_home(press))
+        if put is not Put.DUPLICATE:
+            self._presses.arrived(press)
+
+    async def _at_home(self, press: ButtonPress) -> ButtonPress:
+        """The press in the conversation of its card: a chat where it was shown may be another than where it is decided.
+
+        Pressed where it never was shown, it stays where it is, and does nothing there.
+        """
+        try:
+            record = await patiently(self._clock, lambda: self._ports.prompts.get(press.token))
+        except BadRecord:
+            return press  # The worker says that it is a button that does nothing.
+        shown = {place.conversation.chat for place in record.places} | {record.conversation.chat} if record else set()
+        is_shown_here = press.conversation.chat in shown
+        return replace(press, conversation=record.conversation) if record is not None and is_shown_here else press
+
+    # --- chats
+
+    async def _change(self, changed: ChatChanged) -> None:
+        where = await self._here(changed)
+        log.info("chat changed", platform=self._platform, chat=where.chat, change=changed.change.value)
+        match changed.change:
+            case Change.MOVED:
+                if changed.to and changed.to != where.chat:
+                    await self._moves.follow(where, changed.to)
+            case Change.GONE:
+                self._places.pop(where.chat, None)
+                await patiently(self._clock, lambda: self._ports.chats.leave(where))
+            case Change.JOINED:
+                if changed.is_private or changed.sender is None:
+                    return
+                standing = await self._standing(changed.sender, where)
+                here = replace(changed, conversation=where)
+                await self._strangers.joined(here, by_owner=standing is Standing.OWNER)
+
+    # --- the store's side
+
+    async def _standing(self, sender: Sender, conversation: ConversationId) -> Standing:
+        return await patiently(self._clock, lambda: self._rights.standing(sender, conversation))
+
+    async def _store(self, inbound: Inbound) -> Put:
+        put = await patiently(
+            self._clock,
+            lambda: self._ports.conversations.put(inbound, now=self._clock.now(), settle=settle_time(inbound)),
+        )
+        self._count("duplicate" if put is Put.DUPLICATE else "stored")
+        if put in (Put.HINTED, Put.DUPLICATE):
+            # A duplicate may be our own first try, whose answer was lost, and the hint with it.
+            await self._hint()
+        return put
 
     async def _say(self, outbound: Outbound) -> None:
-        await patiently(self._clock, lambda: self._outbox.add(outbound, now=self._clock.now()))
+        await patiently(self._clock, lambda: self._ports.outbox.add(outbound, now=self._clock.now()))
 
     async def _hint(self) -> None:
         try:
-            await self._wakeups.hint()
+            await self._ports.wakeups.hint()
         except RetryLater as error:
             # It is stored, and workers look every few seconds by themselves.
             log.warning("hint lost", why=str(error))
+
+    def _language_for(self, message: UserMessage) -> str:
+        return texts.language_of(message.text, message.sender.language, self._language)
+
+    def _count(self, outcome: str) -> None:
+        self._counters.count("inbound", platform=self._platform, outcome=outcome)
 
 
 def _remember(known: OrderedDict[_K, _V], key: _K, value: _V) -> None:
@@ -168,9 +287,9 @@ def _remember(known: OrderedDict[_K, _V], key: _K, value: _V) -> None:
         known.popitem(last=False)
 
 
-def settle_time(inbound: UserMessage | ButtonPress) -> timedelta:
+def settle_time(inbound: Inbound) -> timedelta:
     """How long after its arrival `inbound` may be read."""
-    if isinstance(inbound, ButtonPress) or command_of(inbound.text) is not None:
+    if not isinstance(inbound, UserMessage) or command_of(inbound.text) is not None:
         return timedelta()
     if inbound.album:
         return SETTLE_ALBUM

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from bots.adapter import Adapter
+from bots.moves import Moves
 from bots.waiting import first_of
 from kernel.chat import ConversationId
 from kernel.errors import ZclawError
@@ -23,10 +24,11 @@ _CALL_TIMEOUT_S = 5.0
 class Typing:
     """Types where the store says that a turn works."""
 
-    def __init__(self, adapter: Adapter, outbox: Outbox, clock: Clock) -> None:
+    def __init__(self, adapter: Adapter, outbox: Outbox, clock: Clock, moves: Moves) -> None:
         self._adapter = adapter
         self._outbox = outbox
         self._clock = clock
+        self._moves = moves
         self._shown: dict[ConversationId, datetime] = {}
         self.woken = asyncio.Event()
         """Set by whoever hears that drafts have changed."""
@@ -54,6 +56,6 @@ class Typing:
     async def _type(self, conversation: ConversationId) -> None:
         try:
             async with asyncio.timeout(_CALL_TIMEOUT_S):
-                await self._adapter.typing(conversation)
+                await self._adapter.typing(self._moves.there(conversation))
         except (ZclawError, TimeoutError) as error:
             log.debug("typing failed", why=str(error) or type(error).__name__)

@@ -77,17 +77,18 @@ def cards(
     return found
 
 
-def on_press(record: PromptRecord, press: ButtonPress, session: Session) -> tuple[SessionEvent | None, Changes]:
+def on_press(
+    record: PromptRecord, press: ButtonPress, session: Session, *, decides: bool = False
+) -> tuple[SessionEvent | None, Changes]:
     """What the press decides, and what people see of it. None: it decides nothing.
 
-    Only the one who asked may decide (owners and named deciders come with policies). Raises BadRecord when the record
-    cannot be read.
+    The one who asked may decide, and who `decides` for others. Raises BadRecord when the record cannot be read.
     """
     card = read(record)
     turn = session.turn(card.turn)
     if turn is None or not _asks(turn, card, record.token):
         return None, closed(record) + noticed(press, "press.decided", card.language)
-    if turn.requester != press.sender.id:
+    if turn.requester != press.sender.id and not decides:
         return None, noticed(press, "ask.not_yours", card.language)
     event: SessionEvent
     match press.choice:

@@ -31,6 +31,12 @@ class Sender:
     """`zh` or `en` when the platform told us."""
     zone: str | None = None
     """IANA name when the platform told us."""
+    team: str = ""
+    """The workspace that the bot is installed in, of its full members; empty for everybody else."""
+    is_bot: bool = False
+    """Another program."""
+    is_guest: bool = False
+    """On a platform of workspaces: not known to be a full member of the bot's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,16 @@ class Attachment:
     size_bytes: int
 
 
+class Address(Enum):
+    """Whether words that many read are meant for the bot."""
+
+    DIRECT = "direct"
+    """A private chat, a mention, a reply to the bot, a command for it."""
+    THREAD = "thread"
+    """Said in a thread without a mention: for the bot when their writer asked it something there before."""
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class UserMessage:
     """A person wrote. `order` is the platform's own order within the chat; `event` its id of the update."""
@@ -79,6 +95,9 @@ class UserMessage:
     is_private: bool = True
     """A chat with nobody else in it but the bot."""
     ref: MessageRef | None = None
+    address: Address = Address.DIRECT
+    title: str = ""
+    """What people call the chat, where many read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +114,57 @@ class ButtonPress:
     press: str = ""
     """The platform's id of the press itself, needed to answer it with a `Notice`."""
     ref: MessageRef | None = None
+    is_private: bool = True
+    """Pressed in a chat with nobody else in it but the bot."""
+
+
+class Change(Enum):
+    """What became of a chat."""
+
+    JOINED = "joined"
+    """The bot was added, or can be spoken to again."""
+    GONE = "gone"
+    """The bot was removed or blocked, or the chat was closed."""
+    MOVED = "moved"
+    """It has another id from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatChanged:
+    """Something became of a whole chat (`conversation.thread` is empty), by `sender` where the platform says so."""
+
+    event: str
+    conversation: ConversationId
+    change: Change
+    at: datetime
+    sender: Sender | None = None
+    title: str = ""
+    is_private: bool = False
+    to: str = ""
+    """The new id of a chat that moved."""
+
+
+Heard = UserMessage | ButtonPress | ChatChanged
+"""What adapters deliver."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRequested:
+    """The bot cannot be used yet where `origin` is, and an owner, who reads `conversation`, is asked about it.
+
+    `person` wrote there, or pressed, and may not; or, with `has_joined`, added the bot to that group.
+    """
+
+    event: str
+    conversation: ConversationId
+    at: datetime
+    person: Sender
+    origin: ConversationId
+    title: str = ""
+    """What people call the group; empty for a private chat."""
+    is_private: bool = True
+    """`origin` is a chat with nobody else in it."""
+    has_joined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +177,7 @@ class Expired:
     token: str
 
 
-Inbound = UserMessage | ButtonPress | Expired
+Inbound = UserMessage | ButtonPress | Expired | AccessRequested
 
 
 class Look(Enum):
@@ -202,6 +272,10 @@ class Command(Enum):
     TZ = "tz"
     MEMORY = "memory"
     USAGE = "usage"
+    ID = "id"
+    ALLOW = "allow"
+    PAIR = "pair"
+    WHY = "why"
 
 
 def command_of(text: str) -> tuple[Command, str] | None:

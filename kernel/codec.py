@@ -18,6 +18,7 @@ from cattrs import Converter
 from cattrs.errors import BaseValidationError, StructureHandlerNotFoundError
 
 from kernel.chat import (
+    AccessRequested,
     Attachment,
     ButtonPress,
     ConversationId,
@@ -61,6 +62,7 @@ KINDS: dict[type, str] = {
     UserMessage: "said",
     ButtonPress: "pressed",
     Expired: "expired",
+    AccessRequested: "asks-in",
     Reply: "reply",
     Prompt: "prompt",
     PromptClosed: "closed",

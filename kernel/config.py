@@ -63,6 +63,7 @@ __all__ = [
     "machine_language",
     "read",
     "secret_values",
+    "settings_of_terminal",
 ]
 
 HANDED_FD = "ZCLAW_HANDED_FD"
@@ -102,6 +103,7 @@ def _service(env: str, read: Callable[[str, Plain], Any], *, secret: bool = Fals
 
 
 _TELEGRAM_TOKEN = readers.secret_like(r"[0-9]+:[A-Za-z0-9_-]+", "BotFather gives one like 123456789:AbC…")
+_TELEGRAM_SECRET = readers.secret_like(r"[A-Za-z0-9_-]{1,256}", "Telegram takes letters, digits, _ and - (256 at most)")
 _SLACK_BOT_TOKEN = readers.secret_like(r"xoxb-\S+", "a bot token starts with xoxb-")
 _SLACK_APP_TOKEN = readers.secret_like(r"xapp-\S+", "an app-level token starts with xapp-")
 
@@ -125,7 +127,7 @@ _SETTINGS = (
     _service("TELEGRAM_BOT_TOKEN", _TELEGRAM_TOKEN, secret=True),
     _service("TELEGRAM_API_URL", readers.url),
     _service("TELEGRAM_WEBHOOK_URL", readers.url),
-    _service("TELEGRAM_WEBHOOK_SECRET", readers.secret, secret=True),
+    _service("TELEGRAM_WEBHOOK_SECRET", _TELEGRAM_SECRET, secret=True),
     _service("SLACK_BOT_TOKEN", _SLACK_BOT_TOKEN, secret=True),
     _service("SLACK_APP_TOKEN", _SLACK_APP_TOKEN, secret=True),
     _service("SLACK_SIGNING_SECRET", readers.secret, secret=True),
@@ -293,6 +295,14 @@ def child_environment(environ: Mapping[str, str] | None = None) -> dict[str, str
     return {
         name: value for name, value in environ.items() if name.upper() in _HARMLESS or name.startswith(_HARMLESS_STARTS)
     }
+
+
+def settings_of_terminal(given: Given, environ: Mapping[str, str] | None = None) -> tuple[dict[str, str], list[str]]:
+    """What this process's environment sets: the plain ones by name, and the names of the secrets."""
+    environ = os.environ if environ is None else environ
+    named = {name: setting for name, setting in _BY_ENV.items() if given.written.get(setting.key) == name}
+    plain = {name: environ[name] for name, setting in named.items() if name in environ and not setting.secret}
+    return plain, [name for name, setting in named.items() if setting.secret]
 
 
 def secret_values(settings: CommonSettings) -> tuple[str, ...]:

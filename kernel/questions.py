@@ -80,17 +80,20 @@ def _card(
     return Changes(outbound=(prompt,), prompts=(card.record(gate.token, conversation),), alarms=(alarm,))
 
 
-def on_press(record: PromptRecord, press: ButtonPress, session: Session) -> tuple[SessionEvent | None, Changes]:
+def on_press(
+    record: PromptRecord, press: ButtonPress, session: Session, *, decides: bool = False
+) -> tuple[SessionEvent | None, Changes]:
     """What the press answers, and what people see of it. None: it answers nothing.
 
-    Only the one for whom the turn works is asked. Raises BadRecord when the record cannot be read.
+    The one for whom the turn works is asked; who `decides` for others may answer too. Raises BadRecord when the record
+    cannot be read.
     """
     card = read(record)
     turn = session.turn(card.turn)
     gates = turn.gates if turn else ()
     if turn is None or not any(_is_asked(gate) and gate.token == record.token for gate in gates):
         return None, closed(record) + noticed(press, "press.decided", card.language)
-    if turn.requester != press.sender.id:
+    if turn.requester != press.sender.id and not decides:
         return None, noticed(press, "ask.not_yours", card.language)
     if not press.choice.isdecimal() or int(press.choice) >= len(card.choices):
         return None, noticed(press, "press.unknown", card.language)

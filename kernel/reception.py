@@ -12,20 +12,30 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import structlog
 
-from kernel import approvals, asides, commands, memories, questions, usage
-from kernel.access import Access
+from kernel import admission, commands, memories, usage
+from kernel.access import Rights, Standing
 from kernel.card_ends import Why, undecided
-from kernel.changes import Changes, noticed
-from kernel.chat import ButtonPress, Command, ConversationId, Expired, Inbound, Notice, Sender, UserMessage, command_of
+from kernel.changes import Changes
+from kernel.chat import (
+    AccessRequested,
+    ButtonPress,
+    ConversationId,
+    Expired,
+    Inbound,
+    Sender,
+    UserMessage,
+    command_of,
+)
 from kernel.errors import BadRecord
+from kernel.lookups import Lookups
 from kernel.messages import QUOTED, Image, Message, Part, Text
 from kernel.open_cards import open_cards
-from kernel.ports import Memories, People, PromptRecord, Prompts, Spendings, Triggers
+from kernel.ports import Grants, Memories, People, PromptRecord, Prompts, Triggers
+from kernel.pressing import Pressing
 from kernel.prompts import facts, memory_lines, memory_lines_in
-from kernel.reminders import cards
+from kernel.reaction import Reaction
 from kernel.reminders.desk import Desk
 from kernel.reminders.hearing import hear
-from kernel.reminders.pressing import on_press
 from kernel.schedule.reading import moment
 from kernel.session import Mode, Session
 from kernel.session_events import Awaits, Denied, SessionEvent, Spoken
@@ -36,18 +46,6 @@ log = structlog.get_logger()
 
 _COMMAND = re.compile(r"/[A-Za-z]\w*(?:\s|$)")
 NOBODY_DECIDED = "Not run: nobody decided in time."
-
-
-@dataclass(frozen=True, slots=True)
-class Reaction:
-    """What an inbound does: the session after it, and everything that is committed with that."""
-
-    session: Session
-    changes: Changes = Changes()
-    notes_used: int = 0
-    new_history: bool = False
-    is_speech: bool = False
-    """Words that went to the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,6 @@ class Manners:
     """Digest of the system prompt and tools that a new frame begins with."""
     plans: bool = False
     """A turn begins with a plan."""
-    access: Access = field(default_factory=Access)
     allowance: usage.Allowance = field(default_factory=usage.Allowance)
     """Of each chat, for a day."""
 
@@ -70,7 +67,8 @@ class Manners:
 class Reception:
     """Turns one inbound after another into what it changes.
 
-    Reads what is stored; writes nothing but a conversation's zone and the language that is written in it.
+    Reads what is stored; writes nothing but what may be written twice: a conversation's zone, the language that is
+    written in it, and what an owner grants.
     """
 
     def __init__(
@@ -81,16 +79,21 @@ class Reception:
         manners: Manners,
         new_id: Callable[[], str],
         *,
+        rights: Rights,
+        grants: Grants,
         memories: Memories,
-        spendings: Spendings,
+        lookups: Lookups,
     ) -> None:
         self._triggers = triggers
         self._prompts = prompts
         self._people = people
         self._manners = manners
         self._new_id = new_id
+        self._rights = rights
+        self._grants = grants
         self._memories = memories
-        self._spendings = spendings
+        self._lookups = lookups
+        self._pressing = Pressing(triggers, memories, grants, manners.prefix, new_id)
 
     async def receive(
         self,
@@ -113,6 +116,9 @@ class Reception:
         match inbound:
             case UserMessage():
                 desk = await self._desk(inbound.sender, inbound, now)
+                if desk.standing is Standing.STRANGER:
+                    log.info("no longer let in", conversation=inbound.conversation, person=inbound.sender.id)
+                    return Reaction(session)
                 done = await self._at_the_desk(inbound, session, desk, opens, written)
                 if done is not None or not may_speak:
                     return done
@@ -121,6 +127,8 @@ class Reception:
                 return await self._press(inbound, session, now)
             case Expired():
                 return await self._expire(inbound, session)
+            case AccessRequested():
+                return Reaction(session, await self._admission(inbound))
             case _:
                 assert_never(inbound)
 
@@ -136,6 +144,8 @@ class Reception:
         if _COMMAND.match(message.text):
             return await self._command(message, session, desk, written)
         heard = await hear(message, session, desk, self._triggers, self._record)
+        if heard is not None and desk.standing < Standing.ALLOWED:
+            return Reaction(session, desk.reply(say("rights.allowed", desk.language)))
         if heard is not None:
             return Reaction(apply(session, heard.awaits), heard.changes)
         if not self._manners.has_model:
@@ -151,42 +161,14 @@ class Reception:
         if known is None:
             return Reaction(session, desk.reply(say("command.unknown", desk.language)))
         stored = await self._triggers.list(session.conversation)
-        if known[0] is Command.STOP:
-            seen = {turn.id: words for turn in session.turns if turn.ending is None and (words := written(turn.id))}
-            looked = commands.Looked(written=seen)
-        else:
-            looked = await self._looked(known[0], message, desk)
+        looked = await self._lookups.of(known[0], message, session, desk, written)
         answer = commands.answer(*known, session, desk, stored, looked)
         if answer.zone is not None:
             await self._people.set_zone(session.conversation, answer.zone)
+        if answer.gives is not None:
+            await self._grants.give(answer.gives)
         after, changes = await self._apply(session, answer.events)
         return Reaction(after, changes + answer.changes, new_history=answer.new_history)
-
-    async def _looked(self, command: Command, message: UserMessage, desk: Desk) -> commands.Looked:
-        """What only some commands need to know."""
-        match command:
-            case Command.MEMORY:
-                shelf = memories.shelf_of(message.conversation, desk.person, is_private=message.is_private)
-                return commands.Looked(shelf, await self._memories.on(shelf))
-            case Command.USAGE:
-                return commands.Looked(usage=await self._usage(message, desk))
-            case _:
-                return commands.Looked()
-
-    async def _usage(self, message: UserMessage, desk: Desk) -> usage.Overview:
-        """What the chat used up; for owners, where nobody else reads it, also what everybody did."""
-        today = usage.day_of(desk.now, await self.zone(message.conversation))
-        days = usage.days_until(today, usage.DAYS_SHOWN)
-        used = await self._spendings.of_chat(message.conversation, days)
-        shown = usage.Overview(used, self._manners.allowance)
-        if not (message.is_private and self._manners.access.is_owner(message.sender, message.conversation)):
-            return shown
-        platform = message.conversation.platform
-        most = usage.most(await self._spendings.of_people(platform, days))
-        known = [await self._people.get(platform, person) for person, _ in most]
-        unknown = say("usage.stranger", desk.language)
-        names = [sender.name if sender and sender.name else unknown for sender in known]
-        return replace(shown, people=tuple(zip(names, (spent for _, spent in most), strict=True)))
 
     async def _speech(
         self, message: UserMessage, session: Session, desk: Desk, notes: Sequence[str], seen: Sequence[Message]
@@ -217,17 +199,16 @@ class Reception:
         after = apply(after, Awaits(message.sender.id, message.order))
         return Reaction(after, changes, notes_used=len(notes), is_speech=True)
 
+    async def _admission(self, asked: AccessRequested) -> Changes:
+        """The card for an owner. It is in the language that is written where they read it."""
+        written = await self._people.language(asked.conversation)
+        language = language_of("", written, self._manners.language)
+        return admission.card(asked, language, self._manners.language, self._new_id)
+
     async def _press(self, press: ButtonPress, session: Session, now: datetime) -> Reaction:
         press = await self._named(press)
         desk = await self._desk(press.sender, press, now)
-        record = await self._record(press.token)
-        if record is None or record.conversation != session.conversation:
-            return Reaction(session, noticed(press, "press.unknown", desk.language))
-        try:
-            return await self._press_on(record, press, session, desk)
-        except BadRecord as error:
-            log.warning("press on a record that cannot be read", kind=record.kind, why=str(error))
-            return Reaction(session, noticed(press, "press.unknown", desk.language))
+        return await self._pressing.press(await self._record(press.token), press, session, desk)
 
     async def _named(self, press: ButtonPress) -> ButtonPress:
         """The press with the name that we know its person by: Slack tells none with a press."""
@@ -235,27 +216,6 @@ class Reception:
             return press
         known = await self._people.get(press.conversation.platform, press.sender.id)
         return replace(press, sender=replace(press.sender, name=known.name)) if known else press
-
-    async def _press_on(self, record: PromptRecord, press: ButtonPress, session: Session, desk: Desk) -> Reaction:
-        card = _read(record)
-        if not record.is_open:
-            is_expired = isinstance(card, approvals.Card) and card.is_expired
-            return Reaction(session, noticed(press, "press.expired" if is_expired else "press.decided", card.language))
-        if isinstance(card, memories.Card):
-            kept = await self._memories.on(card.shelf)
-            done = memories.on_press(record, card, press, kept)
-            return _pressed(press, session, card.language, done)
-        if isinstance(card, asides.Aside):
-            head = facts(now=desk.now, zone=desk.zone, speaker=press.sender.name, notes=(), waits=0)
-            restored, changes = asides.on_press(record, press, head, self._manners.prefix, self._new_id)
-            return Reaction(apply(session, restored) if restored else session, changes)
-        if not isinstance(card, cards.Card):
-            asked = approvals if isinstance(card, approvals.Card) else questions
-            event, changes = asked.on_press(record, press, session)
-            return Reaction(apply(session, event) if event else session, changes)
-        stored = await self._triggers.list(session.conversation)
-        done = on_press(record, press, replace(desk, language=card.language), stored)
-        return _pressed(press, session, card.language, done)
 
     async def _expire(self, expired: Expired, session: Session) -> Reaction:
         found = open_cards(session).get(expired.token)
@@ -297,8 +257,10 @@ class Reception:
 
     async def _desk(self, sender: Sender, inbound: UserMessage | ButtonPress, now: datetime) -> Desk:
         text = inbound.text if isinstance(inbound, UserMessage) else ""
-        zone, language = await asyncio.gather(
-            self._zone(sender, inbound.conversation), self._language(sender, inbound.conversation, text)
+        zone, language, standing = await asyncio.gather(
+            self._zone(sender, inbound.conversation),
+            self._language(sender, inbound.conversation, text),
+            self._rights.standing(sender, inbound.conversation),
         )
         return Desk(
             conversation=inbound.conversation,
@@ -309,6 +271,8 @@ class Reception:
             asked=inbound.at,
             now=now,
             new_id=self._new_id,
+            standing=standing,
+            is_private=inbound.is_private,
         )
 
     async def _zone(self, sender: Sender, conversation: ConversationId) -> str:
@@ -361,25 +325,3 @@ def _news(texts: Sequence[str], seen: Sequence[Message]) -> tuple[str, ...]:
     known = memory_lines_in(seen)
     lines = memory_lines(texts) if texts or known else ()
     return () if lines == known else lines
-
-
-def _pressed(press: ButtonPress, session: Session, language: str, done: Changes | None) -> Reaction:
-    """What the press did, with a short answer to it; None: the card has no such button."""
-    if done is None:
-        return Reaction(session, noticed(press, "press.unknown", language))
-    is_told = any(isinstance(each, Notice) for each in done.outbound)
-    return Reaction(session, done if is_told else done + noticed(press, "press.noted", language))
-
-
-def _read(record: PromptRecord) -> approvals.Card | asides.Aside | questions.Card | memories.Card | cards.Card:
-    match record.kind:
-        case memories.KIND:
-            return memories.read(record)
-        case approvals.KIND:
-            return approvals.read(record)
-        case asides.KIND:
-            return asides.read(record)
-        case questions.KIND:
-            return questions.read(record)
-        case _:
-            return cards.read(record)

@@ -9,8 +9,10 @@ import sys
 from dataclasses import dataclass, field
 from enum import Enum
 from hmac import compare_digest
+from ipaddress import ip_address
 from pathlib import Path
 from typing import NoReturn
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from kernel.errors import BadSettings
@@ -157,11 +159,30 @@ class BotSettings(CommonSettings):
 
     def __post_init__(self) -> None:
         if self.slack_bot_token and not (self.slack_app_token or self.slack_signing_secret):
-            raise BadSettings("SLACK_BOT_TOKEN needs SLACK_APP_TOKEN beside it (Socket Mode).")
+            raise BadSettings(
+                "SLACK_BOT_TOKEN needs SLACK_APP_TOKEN beside it (Socket Mode), or SLACK_SIGNING_SECRET (HTTP)."
+            )
         if self.slack_app_token and not self.slack_bot_token:
             raise BadSettings("SLACK_APP_TOKEN needs SLACK_BOT_TOKEN beside it.")
         if self.telegram_webhook_url and not self.telegram_webhook_secret:
             raise BadSettings("TELEGRAM_WEBHOOK_URL needs TELEGRAM_WEBHOOK_SECRET beside it.")
+        if self.telegram_webhook_url:
+            _check_webhook(self.telegram_webhook_url)
+
+
+def _check_webhook(url: str) -> None:
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not _is_loopback(parts.hostname or ""):
+        raise BadSettings("TELEGRAM_WEBHOOK_URL must start with https://: Telegram sends what people say there.")
+    if not parts.path.endswith("/telegram") or parts.query or parts.fragment:
+        raise BadSettings("TELEGRAM_WEBHOOK_URL must end in /telegram: that is where `zclaw bots` listens for it.")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

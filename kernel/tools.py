@@ -13,6 +13,7 @@ from functools import cached_property
 
 import fastjsonschema
 
+from kernel.access import Standing
 from kernel.changes import Changes
 from kernel.chat import ConversationId
 from kernel.errors import BadArguments, ModelError
@@ -116,6 +117,8 @@ class Tool:
     """Nothing in its results was written by others: nothing in them could pass for an order."""
     reach: Reach = Reach.ALL
     """What the frame that it opens may do; never more than the frame of the call."""
+    needs: Standing = Standing.MEMBER
+    """Who the one it is run for must be in the conversation, at that moment."""
     obvious: str = ""
     """The one argument that the person's newest words are taken for when the model sends no arguments at all."""
 

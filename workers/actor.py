@@ -25,7 +25,7 @@ from kernel.loop import CallModel, Effect, RunCall, advance, find_gate
 from kernel.messages import Message
 from kernel.patience import patiently
 from kernel.ports import MAX_TRIES, Checkout, Item, Release
-from kernel.reception import Reaction
+from kernel.reaction import Reaction
 from kernel.session import FORGOTTEN, Ending, Session, Turn
 from kernel.session_events import Broken, Compacted, Resumed
 from kernel.transitions import apply

@@ -9,6 +9,7 @@ from functools import partial
 
 import structlog
 
+from kernel.access import Standing
 from kernel.approvals import cards
 from kernel.changes import Changes
 from kernel.chat import ConversationId
@@ -27,6 +28,12 @@ from workers.asking import Asker
 from workers.place import Place
 
 log = structlog.get_logger()
+
+
+NOT_ALLOWED = (
+    "Not run: the person may talk here, but was not let in personally, and this is only for those who were. Tell them "
+    "so, and that an owner of the bot can let them in."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +57,20 @@ class Effects:
         clock: Clock,
         new_id: Callable[[], str],
         zone: Callable[[ConversationId], Awaitable[str]],
+        standing: Callable[[str, ConversationId], Awaitable[Standing]],
         mask: Callable[[str], str] = str,
     ) -> None:
-        """`mask` takes the secrets of this process out of what tools give, before anybody reads it."""
+        """`standing` says who a person is in a conversation just now.
+
+        `mask` takes the secrets of this process out of what tools give, before anybody reads it.
+        """
         self._asker = asker
         self.registry = registry
         self._blobs = blobs
         self._clock = clock
         self._new_id = new_id
         self._zone = zone
+        self._standing = standing
         self._mask = mask
 
     def written(self, turn: str) -> str:
@@ -119,6 +131,9 @@ class Effects:
         run = bound.tool.run
         if run is None:
             return _returned(effect, "Not run: this tool starts a sub-task.", is_error=True)
+        asked = partial(self._standing, turn.requester, place.conversation)
+        if await patiently(self._clock, asked) < bound.tool.needs:
+            return _returned(effect, NOT_ALLOWED, is_error=True)
         workspace = Workspace(place.files, self._blobs)
         now = self._clock.now()
         context = ToolContext(

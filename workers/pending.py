@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from kernel.changes import Changes
 from kernel.messages import Message
 from kernel.ports import Item, Outcome, Step
-from kernel.reception import Reaction
+from kernel.reaction import Reaction
 from kernel.session import Session
 
 

@@ -24,6 +24,7 @@ _PASSED_ON = {
     "reminders": "zclaw.reminders",
     "status": "zclaw.status",
     "doctor": "zclaw.doctor",
+    "pair": "zclaw.pair",
 }
 """Commands that read their own arguments: `run(argv) -> exit code` in the module."""
 _STARTING = frozenset(("up", "chat", "bots", "worker"))
@@ -60,6 +61,11 @@ def _run(words: list[str]) -> int:
     arguments = _parser().parse_args(words)
     match arguments.command:
         case "up":
+            if arguments.background:
+                from kernel import config
+                from zclaw import background
+
+                return background.run(config.read())
             return _up(arguments.until_last_terminal, arguments.ready_fd)
         case "down":
             from kernel import config
@@ -111,14 +117,15 @@ def _role(name: str, platform: str | None = None) -> int:
 def _only(settings: BotSettings, platform: str | None) -> BotSettings:
     """The settings of one platform, or of all that are set; there must be one."""
     if platform == "telegram":
-        settings = dataclasses.replace(settings, slack_bot_token=None, slack_app_token=None)
+        settings = dataclasses.replace(settings, slack_bot_token=None, slack_app_token=None, slack_signing_secret=None)
     if platform == "slack":
         settings = dataclasses.replace(settings, telegram_bot_token=None, telegram_webhook_url=None)
-    if settings.slack_bot_token and not settings.slack_app_token:
-        raise BadSettings("SLACK_APP_TOKEN is not set: the bot reaches Slack by Socket Mode only.")
     if settings.telegram_bot_token or settings.slack_bot_token:
         return settings
-    needed = {"telegram": "TELEGRAM_BOT_TOKEN", "slack": "SLACK_BOT_TOKEN and SLACK_APP_TOKEN"}
+    needed = {
+        "telegram": "TELEGRAM_BOT_TOKEN",
+        "slack": "SLACK_BOT_TOKEN and SLACK_APP_TOKEN (or SLACK_SIGNING_SECRET)",
+    }
     raise BadSettings(f"No platform is set: set {needed[platform] if platform else ' or '.join(needed.values())}.")
 
 
@@ -143,6 +150,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="zclaw", description="One assistant for Telegram, Slack and this terminal.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     up = commands.add_parser("up", help="run everything on this machine")
+    up.add_argument("--background", action="store_true", help="as a service of this user (systemd, launchd)")
     up.add_argument("--until-last-terminal", action="store_true", help=argparse.SUPPRESS)
     up.add_argument("--ready-fd", type=int, help=argparse.SUPPRESS)
     commands.add_parser("chat", help="the same, with this terminal as the chat; joins a running one")
@@ -153,6 +161,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("scheduler", help="only the scheduler")
     commands.add_parser("parse", help="show how a sentence is understood as a reminder")
     commands.add_parser("reminders", help="list reminders")
+    commands.add_parser("pair", help="print the code that makes an account an owner of the bot")
     commands.add_parser("status", help="show which parts run")
     commands.add_parser("doctor", help="check settings and surroundings")
     return parser

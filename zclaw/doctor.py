@@ -1,14 +1,14 @@
-"""`zclaw doctor`: looks at settings and surroundings, and says what to change."""
+"""`zclaw doctor`: looks at settings, surroundings and services, and says what to change."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import assert_never
@@ -16,45 +16,35 @@ from typing import assert_never
 from kernel import config
 from kernel.children.sandbox import find_isolation
 from kernel.clock import SystemClock
-from kernel.config import BotSettings, CommonSettings, Given, SchedulerSettings, WorkerSettings
+from kernel.config import AccessRule, BotSettings, CommonSettings, Given, SchedulerSettings, WorkerSettings
 from kernel.errors import BadSettings, OperatorError, RetryLater
+from kernel.logs import Mask
 from kernel.persona import LIMIT_CHARS, find_persona
-from kernel.ports import Isolation
-from kernel.stores.redis.stores import open_stores
-from zclaw.folder import DataFolder
-from zclaw.locks import is_locked
-from zclaw.store import with_store
+from kernel.ports import Clock, Isolation
+from zclaw.findings import Finding, within
+from zclaw.listen_check import listen_findings
+from zclaw.platform_checks import platform_findings
+from zclaw.status import expected_roles
+from zclaw.store_checks import store_findings
 
 _LITTLE_SPACE_BYTES = 200 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was to be looked at; `problem` says what to change, `unseen` why it could not be looked at."""
-
-    about: str
-    problem: str = ""
-    unseen: str = ""
-
-    def __str__(self) -> str:
-        if self.problem:
-            return f"[!!] {self.about}: {self.problem}"
-        return f"[--] {self.about}: not looked at, {self.unseen}" if self.unseen else f"[ok] {self.about}"
 
 
 def run(argv: Sequence[str]) -> int:
     """Exit code: 0 when nothing needs a change, else 1. Raises BadSettings."""
     argparse.ArgumentParser(prog="zclaw doctor", description="Check settings and surroundings.").parse_args(argv)
     given = config.read()
-    findings = [*settings_findings(given), *folder_findings(given.settings(CommonSettings)), store_finding(given)]
+    findings = [*settings_findings(given), zone_finding(given), *folder_findings(given.settings(CommonSettings))]
+    findings += asyncio.run(services_findings(given, SystemClock()))
     findings.append(isolation_finding(find_isolation()))
     findings += [
         Finding(name, f"nothing here reads it: did you mean {right}?") for name, right in config.mistaken_names()
     ]
     if given.path is not None:
         findings.append(file_finding(given.path))
+    mask = Mask(_secrets(given))
     for finding in findings:
-        sys.stdout.write(f"{finding}\n")
+        sys.stdout.write(_in_one_line(mask(str(finding))) + "\n")
     return 1 if any(finding.problem for finding in findings) else 0
 
 
@@ -67,19 +57,58 @@ def settings_findings(given: Given) -> list[Finding]:
     }
     findings = [_told(f"settings of {name}", partial(given.settings, kind)) for name, kind in kinds.items()]
     if any(finding.problem for finding in findings):
-        return [*findings, Finding("model, persona, access", unseen="for the settings above come first")]
+        return [*findings, Finding("model, persona, access, platforms", unseen="for the settings above come first")]
     bots, worker = given.settings(BotSettings), given.settings(WorkerSettings)
     if not (worker.anthropic_api_key or worker.openai_api_key or worker.openai_base_url):
-        findings.append(
-            Finding("model", "none is set: reminders work, talk does not; set ANTHROPIC_API_KEY or OPENAI_BASE_URL")
-        )
+        advice = "none is set: reminders work, talk does not; set ANTHROPIC_API_KEY or OPENAI_BASE_URL"
+        findings.append(Finding("model", advice=advice))
+    elif worker.anthropic_api_key or worker.openai_api_key:
+        told = "for a question costs money: a wrong one is told in the chat"
+        findings.append(Finding("whether the model's key is accepted", unseen=told))
     findings.append(persona_finding(worker))
-    if (bots.telegram_bot_token or bots.slack_bot_token) and not (bots.allow or bots.owners):
-        findings.append(Finding("access", "nobody is named: put your own id into ZCLAW_ALLOW"))
-    if bots.telegram_bot_token or bots.slack_bot_token or worker.anthropic_api_key or worker.openai_api_key:
-        told = "for nothing is sent: a wrong token ends `zclaw up` with a line, a wrong key is told in the chat"
-        findings.append(Finding("whether keys and tokens are accepted", unseen=told))
+    if bots.telegram_bot_token or bots.slack_bot_token:
+        findings.append(access_finding(bots))
     return findings
+
+
+def access_finding(settings: BotSettings) -> Finding:
+    """Whether anybody may talk to the bot, and whether everybody may."""
+    if settings.access is AccessRule.OPEN:
+        return Finding("access", advice="everybody who finds the bot may talk to it: unset ZCLAW_ACCESS to change that")
+    if settings.allow or settings.owners:
+        return Finding("access")
+    if settings.access is AccessRule.ALLOWLIST:
+        return Finding("access", "nobody may talk to the bot: put your own id into ZCLAW_ALLOW")
+    return Finding("access: by pairing")
+
+
+def zone_finding(given: Given) -> Finding:
+    """In which zone a time is meant of which nobody said where."""
+    zone = given.settings(CommonSettings).timezone
+    about = f"zone {zone.key}: it is {SystemClock().now().astimezone(zone):%H:%M} there"
+    is_guess = "timezone" not in given.values and zone.key in ("UTC", "Etc/UTC")
+    return Finding(about, advice="if that is not your time, set ZCLAW_TIMEZONE" if is_guess else "")
+
+
+async def services_findings(given: Given, clock: Clock) -> list[Finding]:
+    """What the store, the platforms and our own server say, each within its time and all side by side."""
+    settings = given.settings(CommonSettings)
+    looks = [within("store", _store(given, settings, clock), "is ZCLAW_REDIS_URL its address?")]
+    with contextlib.suppress(BadSettings):  # Said above, by `settings_findings`.
+        bots = given.settings(BotSettings)
+        if bots.telegram_bot_token or bots.slack_bot_token:
+            looks.append(platform_findings(bots, clock))
+            looks.append(within("HTTP", listen_findings(bots.listen), "is ZCLAW_LISTEN an address of this machine?"))
+    return [finding for part in await asyncio.gather(*looks) for finding in part]
+
+
+async def _store(given: Given, settings: CommonSettings, clock: Clock) -> Sequence[Finding]:
+    try:
+        bots = given.settings(BotSettings)
+    except BadSettings:
+        bots = BotSettings()
+    tokens = {"telegram": bots.telegram_bot_token, "slack": bots.slack_bot_token}
+    return await store_findings(settings, expected_roles(bots), [name for name in tokens if tokens[name]], clock)
 
 
 def persona_finding(settings: WorkerSettings) -> Finding:
@@ -130,24 +159,20 @@ def isolation_finding(isolation: Isolation) -> Finding:
             assert_never(isolation)
 
 
-def store_finding(given: Given) -> Finding:
-    """Whether the store answers and keeps what it is told; one of our own can be asked only while zclaw runs."""
-    settings = given.settings(CommonSettings)
-    folder = DataFolder(settings.data_dir.resolve())
-    if settings.redis_url is None and not is_locked(folder.store_lock):
-        return Finding("store", unseen="for nothing runs here: start `zclaw chat` or `zclaw up` and ask again")
-    return _told("store", lambda: asyncio.run(_open(with_store(settings))))
-
-
-async def _open(settings: CommonSettings) -> None:
-    assert settings.redis_url is not None
-    stores = await open_stores(settings.redis_url.reveal(), SystemClock())
-    await stores.close()
-
-
 def _told(about: str, look: Callable[[], object]) -> Finding:
     try:
         look()
     except (OperatorError, RetryLater) as error:
         return Finding(about, str(error))
     return Finding(about)
+
+
+def _secrets(given: Given) -> Iterator[str]:
+    for kind in (BotSettings, WorkerSettings):
+        with contextlib.suppress(BadSettings):
+            yield from config.secret_values(given.settings(kind))
+
+
+def _in_one_line(text: str) -> str:
+    """Services' own words may hold anything."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -6,6 +6,7 @@ import sys
 import time
 
 from kernel.config import CommonSettings, Given
+from zclaw.background import installed
 from zclaw.folder import DataFolder
 from zclaw.locks import is_locked
 from zclaw.store import start_store
@@ -34,4 +35,7 @@ def run(given: Given) -> int:
         time.sleep(_POLL_S)
     folder.stop_request.unlink(missing_ok=True)
     sys.stdout.write("zclaw has ended.\n")
+    service = installed(folder)
+    if service is not None:
+        sys.stdout.write(f"It starts again at your next login: `{service.disabling}` keeps it from that.\n")
     return 0

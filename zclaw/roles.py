@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kernel.config import BotSettings, CommonSettings, Given, SchedulerSettings, WorkerSettings
 from kernel.errors import BadSettings, OperatorError, RetryLater
+from kernel.settings import AccessRule
 from zclaw import settings_record
 from zclaw.folder import DataFolder, open_folder
 from zclaw.locks import try_lock
@@ -47,11 +48,13 @@ def run(given: Given, *, until_last_terminal: bool = False, ready_fd: int | None
         settings = given.settings(CommonSettings)
         roles_for(given)  # Wrong settings are said before anything is started.
         if settings.redis_url is not None:
-            return _run_without_store(given, settings.data_dir, until_last_terminal, told)
+            greet = _greeting(given, settings.redis_url.reveal(), is_seen=ready_fd is None)
+            return _run_without_store(given, settings.data_dir, until_last_terminal, told, greet)
         with start_store(settings.data_dir) as store:
             roles = roles_for(given.with_redis_url(store.url))
             settings_record.keep(store.folder, given)
-            return _supervise(store.folder, store, roles, until_last_terminal, told)
+            greet = _greeting(given, store.url, is_seen=ready_fd is None)
+            return _supervise(store.folder, store, roles, until_last_terminal, told, greet)
     except AlreadyRunning:
         told(TAKEN)
         raise
@@ -60,7 +63,13 @@ def run(given: Given, *, until_last_terminal: bool = False, ready_fd: int | None
         raise
 
 
-def _run_without_store(given: Given, data_dir: Path, until_last_terminal: bool, told: Callable[[str], None]) -> int:
+def _run_without_store(
+    given: Given,
+    data_dir: Path,
+    until_last_terminal: bool,
+    told: Callable[[str], None],
+    greet: Callable[[], str],
+) -> int:
     """Raises OperatorError also when the store elsewhere cannot be reached or does not fit: nothing is started then."""
     _look_at_store(given.settings(CommonSettings))
     folder = open_folder(data_dir)
@@ -69,9 +78,34 @@ def _run_without_store(given: Given, data_dir: Path, until_last_terminal: bool, 
         raise AlreadyRunning(taken_line(folder))
     try:
         settings_record.keep(folder, given)
-        return _supervise(folder, None, roles_for(given), until_last_terminal, told)
+        return _supervise(folder, None, roles_for(given), until_last_terminal, told, greet)
     finally:
         owner.release()
+
+
+def _greeting(given: Given, url: str, *, is_seen: bool) -> Callable[[], str]:
+    """What else is said at the start: while nobody owns the bot on a platform, the code that makes an owner.
+
+    Nothing when nobody reads it (`is_seen`), or when a code makes none.
+    """
+    bots = given.settings(BotSettings)
+    tokens = (("telegram", bots.telegram_bot_token), ("slack", bots.slack_bot_token))
+    listed = {each.platform for each in bots.owners}
+    ownerless = [platform for platform, token in tokens if token and platform not in listed]
+
+    def greet() -> str:
+        if not (is_seen and ownerless) or bots.access is AccessRule.ALLOWLIST:
+            return ""
+        from zclaw import pair  # noqa: PLC0415 — only a start without an owner needs it
+
+        try:
+            if all(asyncio.run(pair.has_owner(url, platform)) for platform in ownerless):
+                return ""
+            return pair.line(asyncio.run(pair.offer(url)))
+        except RetryLater:
+            return "Nobody owns the bot yet: `zclaw pair` prints the code that makes an owner.\n"
+
+    return greet
 
 
 def _look_at_store(settings: CommonSettings) -> None:
@@ -97,6 +131,7 @@ def _supervise(
     roles: list[Role],
     until_last_terminal: bool,
     told: Callable[[str], None],
+    greet: Callable[[], str],
 ) -> int:
     supervisor = Supervisor(folder, store, roles, until_last_terminal=until_last_terminal)
 
@@ -110,8 +145,9 @@ def _supervise(
         if all(role.name != "bots" for role in roles):
             sys.stderr.write(
                 "No platform is set: `zclaw chat` talks here; TELEGRAM_BOT_TOKEN, or SLACK_BOT_TOKEN and "
-                "SLACK_APP_TOKEN, bring the bot to Telegram or Slack.\n"
+                "SLACK_APP_TOKEN (or SLACK_SIGNING_SECRET), bring the bot to Telegram or Slack.\n"
             )
+        sys.stderr.write(greet())
         told(READY)
 
     return supervisor.run(ready)

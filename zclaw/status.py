@@ -8,18 +8,18 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from kernel import config
 from kernel.clock import SystemClock
 from kernel.config import BotSettings, CommonSettings
+from kernel.ports import MISSED_AFTER
 from kernel.stores.redis.stores import open_stores
+from zclaw.background import installed
 from zclaw.folder import DataFolder
 from zclaw.locks import is_locked
 from zclaw.store import answering_pid, with_store
-
-MISSED_AFTER = timedelta(seconds=15)
-"""A process says every 5 s that it lives."""
+from zclaw.wiring.parts import this_host
 
 Beat = tuple[str, str, datetime]
 """Role, process, last beat, as `Beats.seen` gives them."""
@@ -36,20 +36,23 @@ class Part:
 
 
 def run(argv: Sequence[str]) -> int:
-    """Exit code: 0 when every part was seen within 15 s, else 1. Raises OperatorError, RetryLater."""
+    """Exit code: 0 when every part was seen within 15 s, else 1. Raises OperatorError, RetryLater.
+
+    With `--here` only this host's processes count, and one that was seen is enough: what a container's probe asks.
+    """
     parser = argparse.ArgumentParser(prog="zclaw status", description="Show which parts of zclaw run.")
     parser.add_argument("--json", action="store_true", help="a list with role, pid and age in seconds")
+    parser.add_argument("--here", action="store_true", help="only what runs on this host; one part is enough")
     arguments = parser.parse_args(argv)
     given = config.read()
-    settings, bots = given.settings(CommonSettings), given.settings(BotSettings)
-    expected = ["worker", "scheduler"]
-    if bots.telegram_bot_token or bots.slack_bot_token:
-        expected.insert(0, "bots")
+    settings, expected = given.settings(CommonSettings), expected_roles(given.settings(BotSettings))
     parts = list(_store_part(settings))
     if parts or settings.redis_url is not None:
         now, beats = asyncio.run(_seen(with_store(settings)))
         parts += parts_from(beats, now)
-    sys.stdout.write(_as_json(parts) if arguments.json else _as_lines(parts))
+    if arguments.here:
+        parts, expected = [part for part in parts if part.host == this_host()], []
+    sys.stdout.write(_as_json(parts) if arguments.json else _as_lines(parts) + _service_line(settings))
     if not any(part.age < MISSED_AFTER.seconds and part.role != "store" for part in parts):
         sys.stderr.write(_nothing_line(settings) + "\n")
         return 1
@@ -57,6 +60,20 @@ def run(argv: Sequence[str]) -> int:
     for role in absent:
         sys.stderr.write(f"{role} has not been seen for {MISSED_AFTER.seconds} s.\n")
     return 1 if absent else 0
+
+
+def _service_line(settings: CommonSettings) -> str:
+    if not settings.data_dir.is_dir():
+        return ""
+    service = installed(DataFolder(settings.data_dir.resolve()))
+    return f"service    {service.state()}, starts when you log in\n" if service is not None else ""
+
+
+def expected_roles(bots: BotSettings) -> list[str]:
+    """The roles without which something that is set does not work."""
+    return (
+        ["bots", "worker", "scheduler"] if bots.telegram_bot_token or bots.slack_bot_token else ["worker", "scheduler"]
+    )
 
 
 def _nothing_line(settings: CommonSettings) -> str:

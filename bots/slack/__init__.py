@@ -1,4 +1,7 @@
-"""Slack: Socket Mode in, the Web API out. `updates` is pure; `socket`, `calls` and `sending` touch the network."""
+"""Slack: Socket Mode or signed HTTP in, the Web API out.
+
+`updates` is pure; `socket`, `webhook`, `calls` and `sending` touch the network.
+"""
 
 from __future__ import annotations
 

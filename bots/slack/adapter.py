@@ -1,4 +1,4 @@
-"""The Slack adapter: private chats over Socket Mode."""
+"""The Slack adapter: private chats, channels and their threads, over Socket Mode or signed HTTP."""
 
 from __future__ import annotations
 
@@ -12,31 +12,39 @@ from typing import Final, assert_never
 
 import structlog
 
-from bots.adapter import WrongToken
+from bots.adapter import AnswerLost, HttpAnswer, WrongToken
 from bots.slack.calls import Calls, Refused
 from bots.slack.drafts import DRAFT_EVERY
 from bots.slack.people import Profiles
 from bots.slack.sending import Sending
-from bots.slack.socket import Ack, Socket, jittered_pause
+from bots.slack.socket import Ack, Socket, Take, jittered_pause
 from bots.slack.status import LOOK_EVERY, Status
+from bots.slack.titles import Titles
 from bots.slack.updates import (
     PLATFORM,
+    ChannelRenamed,
     Ignored,
     PersonChanged,
     Unreadable,
     Workspace,
     translate,
 )
+from bots.slack.webhook import PATH, Webhook
 from bots.slack.wording import parts_of
 from kernel.chat import (
+    Address,
     ButtonPress,
+    Change,
+    ChatChanged,
     ConversationId,
     Draft,
+    Heard,
     MessageRef,
     Notice,
     Prompt,
     PromptClosed,
     Reply,
+    Sender,
     UserMessage,
 )
 from kernel.errors import OperatorError, RetryError, RetryLater, first_error
@@ -50,35 +58,40 @@ BOT_SETTING: Final = "SLACK_BOT_TOKEN"
 APP_SETTING: Final = "SLACK_APP_TOKEN"
 PRESS_PATIENCE: Final = timedelta(seconds=2)
 """Presses and slash commands are sent once: after this the person is told to press again, within Slack's 3 s."""
-PROFILE_PATIENCE: Final = timedelta(seconds=1.5)
-"""A message rather goes without its writer's zone than unacknowledged."""
+LOOKUP_PATIENCE: Final = timedelta(seconds=1.5)
+"""A message rather goes without its writer's zone and its channel's title than unacknowledged."""
+_LOOKUP_TRIES: Final = 2
 
 
 class SlackAdapter:
-    """Slack as an `Adapter` that `HasDrafts`.
+    """Slack as an `Adapter` that `HasDrafts` and `HasWebhook`.
 
-    `api_url` ends in `/api/`; `language` is the operator's setting (`auto`, `zh`, `en`).
+    With `app_token` it asks Slack for a connection (Socket Mode); without, Slack calls us and signs with
+    `signing_secret`. `api_url` ends in `/api/`; `language` is the operator's setting (`auto`, `zh`, `en`).
+    Raises ValueError when it gets neither.
     """
 
     def __init__(
         self,
         bot_token: str,
-        app_token: str,
+        app_token: str | None,
         *,
         clock: Clock,
         random: Random,
+        signing_secret: str | None = None,
         api_url: str = PUBLIC_API,
         language: str = "auto",
     ) -> None:
         self._calls = Calls(bot_token, BOT_SETTING, api_url, clock)
-        self._app_calls = Calls(app_token, APP_SETTING, api_url, clock)
+        self._app_calls = Calls(app_token, APP_SETTING, api_url, clock) if app_token else None
+        self._webhook = None if app_token else Webhook(signing_secret or "", clock)
         self._clock = clock
         self._language = language
         self._random = random
         self._status = Status(self._calls, clock)
         self._profiles = Profiles(self._read_user, clock)
+        self._titles = Titles(self._read_channel, clock)
         self._sending = Sending(self._calls, clock, self._refuse_token)
-        self._team = ""
         self._wrong_token: WrongToken | None = None
         self._is_refused = asyncio.Event()
 
@@ -88,9 +101,9 @@ class SlackAdapter:
         return PLATFORM
 
     @property
-    def team(self) -> str:
-        """The workspace's id; empty until Slack has told it."""
-        return self._team
+    def webhook_path(self) -> str | None:
+        """`/slack/events` for everything that Slack sends; None in Socket Mode."""
+        return None if self._webhook is None else PATH
 
     @property
     def typing_every(self) -> timedelta:
@@ -98,22 +111,34 @@ class SlackAdapter:
         return LOOK_EVERY
 
     async def run(self, deliver: Deliver) -> None:
-        """Bring in private messages, presses and slash commands, until cancelled. Raises `WrongToken`."""
+        """Bring in messages, presses, slash commands and what becomes of channels, until cancelled.
+
+        Raises `WrongToken`.
+        """
         wrong: BaseException | None = None
         try:
             here = await self._introduction()
-            self._team = here.team
-            socket = Socket(self._app_calls, partial(self._take, deliver, here), self._clock, self._random)
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(socket.run())
+                tasks.create_task(self._listen(partial(self._take, deliver, here)))
                 tasks.create_task(self._watch_token())
         except* WrongToken as group:
             wrong = first_error(group)
         finally:
             await self._calls.close()
-            await self._app_calls.close()
+            if self._app_calls is not None:
+                await self._app_calls.close()
         if wrong is not None:
             raise wrong
+
+    async def _listen(self, take: Take) -> None:
+        if self._app_calls is not None:
+            await Socket(self._app_calls, take, self._clock, self._random).run()
+        elif self._webhook is not None:
+            await self._webhook.run(take)
+
+    async def take(self, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
+        """See `HasWebhook.take`."""
+        return HttpAnswer(404) if self._webhook is None else await self._webhook.take(headers, body)
 
     def split(self, outbound: Reply | Prompt) -> tuple[str, ...]:
         """The Markdown of each message; pure."""
@@ -146,7 +171,7 @@ class SlackAdapter:
         return DRAFT_EVERY
 
     async def show_draft(self, draft: Draft) -> None:
-        """Show the text in a post that will become the answer; only in private chats."""
+        """Show the text in a post that will become the answer; in channels only in their threads."""
         await self._sending.drafts.show(draft)
 
     async def drop_draft(self, conversation: ConversationId) -> None:
@@ -187,7 +212,9 @@ class SlackAdapter:
                 log.warning("update not understood", why=why)
             case PersonChanged(person, user):
                 self._profiles.keep(person, user, here.team)
-            case UserMessage() | ButtonPress():
+            case ChannelRenamed(channel, title):
+                self._titles.keep(channel, title)
+            case UserMessage() | ButtonPress() | ChatChanged():
                 if comes_again:
                     await self._store(deliver, here, update)
                 elif not await self._stored_in_time(deliver, here, update):
@@ -196,44 +223,72 @@ class SlackAdapter:
                 assert_never(update)
         return Ack()
 
-    async def _stored_in_time(self, deliver: Deliver, here: Workspace, inbound: UserMessage | ButtonPress) -> bool:
+    async def _stored_in_time(self, deliver: Deliver, here: Workspace, heard: Heard) -> bool:
         try:
             async with asyncio.timeout(PRESS_PATIENCE.total_seconds()):
-                await self._store(deliver, here, inbound)
+                await self._store(deliver, here, heard)
         except Exception as error:  # Boundary: one press. Whatever failed, its person is told to press again.
-            log.warning("press not stored", inbound=inbound.event, error=type(error).__name__)
+            log.warning("press not stored", heard=heard.event, error=type(error).__name__)
             return False
         return True
 
-    async def _store(self, deliver: Deliver, here: Workspace, inbound: UserMessage | ButtonPress) -> None:
-        sender = inbound.sender
-        if isinstance(inbound, ButtonPress):
-            profile = self._profiles.cached(sender.id)
-        else:
-            profile = await self._profiles.get(sender.id, here.team)
-        if profile is not None:
-            if not profile.is_member:
-                log.info("not a member of the workspace", person=sender.id)
-                return
-            sender = profile.on(sender)
-        if isinstance(inbound, UserMessage) and inbound.ref is not None:
-            self._status.expect(inbound.conversation, inbound.ref.id)
-        self._sending.drafts.heard(inbound.conversation)
-        await deliver(replace(inbound, sender=sender))
-
-    def _please_again(self, inbound: UserMessage | ButtonPress) -> Ack:
-        profile = self._profiles.cached(inbound.sender.id)
-        known = profile.language if profile else None
-        language = language_of("", known, self._language)
-        match inbound:
-            case UserMessage():
-                return Ack(payload={"response_type": "ephemeral", "text": say("command.failed", language)})
+    async def _store(self, deliver: Deliver, here: Workspace, heard: Heard) -> None:
+        sender, title = await asyncio.gather(self._vouched(heard.sender, here), self._title_of(heard))
+        match heard:
+            case ChatChanged():
+                await deliver(replace(heard, sender=sender, title=title))
+            case _ if sender is None:
+                log.info("not a member of the workspace", person=heard.sender.id)
             case ButtonPress():
-                words = say("press.failed", language)
-                notice = Notice(inbound.conversation, inbound.press, inbound.sender.id, words)
-                return Ack(after=partial(self._apologise, notice))
+                self._sending.drafts.heard(heard.conversation)
+                await deliver(replace(heard, sender=sender))
+            case UserMessage():
+                if heard.address is not Address.NONE:
+                    self._expect(heard)
+                await deliver(replace(heard, sender=sender, title=title))
             case _:
-                assert_never(inbound)
+                assert_never(heard)
+
+    def _expect(self, message: UserMessage) -> None:
+        """An answer may be written to this: here is where that shows."""
+        if message.ref is not None:
+            self._status.expect(message.conversation, message.ref.id)
+        self._sending.drafts.heard(message.conversation)
+
+    async def _vouched(self, sender: Sender | None, here: Workspace) -> Sender | None:
+        """The sender with what Slack tells of them; None for those who are not let in."""
+        if sender is None or sender.is_bot:
+            return sender
+        profile = await self._profiles.get(sender.id, here.team)
+        if profile is None:
+            return replace(sender, is_guest=True)
+        return profile.on(sender) if profile.is_member else None
+
+    async def _title_of(self, heard: Heard) -> str:
+        if heard.is_private or isinstance(heard, ButtonPress):
+            return ""
+        channel = heard.conversation.chat
+        if isinstance(heard, ChatChanged) and heard.change is not Change.JOINED:
+            return self._titles.cached(channel)
+        return await self._titles.get(channel)
+
+    def _please_again(self, heard: Heard) -> Ack:
+        match heard:
+            case UserMessage():
+                words = say("command.failed", self._language_of(heard.sender))
+                return Ack(payload={"response_type": "ephemeral", "text": words})
+            case ButtonPress():
+                words = say("press.failed", self._language_of(heard.sender))
+                notice = Notice(heard.conversation, heard.press, heard.sender.id, words)
+                return Ack(after=partial(self._apologise, notice))
+            case ChatChanged():
+                return Ack()
+            case _:
+                assert_never(heard)
+
+    def _language_of(self, sender: Sender) -> str:
+        profile = self._profiles.cached(sender.id)
+        return language_of("", profile.language if profile else None, self._language)
 
     async def _apologise(self, notice: Notice) -> None:
         try:
@@ -242,12 +297,26 @@ class SlackAdapter:
             log.info("apology not shown", error=str(error))
 
     async def _read_user(self, person: str) -> Mapping[str, object] | None:
-        arguments = {"user": person, "include_locale": True}
+        return await self._looked_up("users.info", {"user": person, "include_locale": True}, "user")
+
+    async def _read_channel(self, channel: str) -> Mapping[str, object] | None:
+        return await self._looked_up("conversations.info", {"channel": channel}, "channel")
+
+    async def _looked_up(self, method: str, arguments: Mapping[str, object], name: str) -> Mapping[str, object] | None:
+        """The object `name` of the answer; None when there is none in time. A lost answer is asked for once more."""
+        answer: Mapping[str, object] = {}
         try:
-            async with asyncio.timeout(PROFILE_PATIENCE.total_seconds()):
-                answer = await self._calls.ask("users.info", arguments, reads=True)
-        except (RetryError, OperatorError, TimeoutError) as error:
-            log.info("profile not read", error=str(error) or type(error).__name__)
-            return None
-        user = answer.get("user")
-        return user if isinstance(user, dict) else None
+            async with asyncio.timeout(LOOKUP_PATIENCE.total_seconds()):
+                for tries in range(1, _LOOKUP_TRIES + 1):
+                    try:
+                        answer = await self._calls.ask(method, arguments, reads=True)
+                        break
+                    except AnswerLost:
+                        if tries == _LOOKUP_TRIES:
+                            raise
+        except (RetryError, TimeoutError) as error:
+            log.info("not looked up", method=method, error=str(error) or type(error).__name__)
+        except OperatorError as error:
+            log.warning("cannot be looked up", method=method, error=str(error))
+        found = answer.get(name)
+        return found if isinstance(found, dict) else None

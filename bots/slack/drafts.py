@@ -38,6 +38,9 @@ _WORTH_COLUMNS: Final = 80
 _SHARE: Final = 30
 _SHARE_WINDOW: Final = timedelta(minutes=1)
 """Of the some 50 updates a minute that Slack takes from us in all; the rest is for answers and cards."""
+_BEGUN: Final = 2
+_BEGUN_WINDOW: Final = timedelta(seconds=3.1)
+"""In each channel, whatever its threads: the third post that Slack takes in that time is for answers and cards."""
 _YOUNG: Final = timedelta(minutes=30)
 """As long as a turn may take: one that our predecessor showed can end in this time."""
 _MAY_LAND: Final = timedelta(seconds=15)
@@ -48,11 +51,13 @@ _GONE: Final = frozenset(["message_not_found", "thread_not_found", "channel_not_
 
 
 class DraftPosts:
-    """The draft posts of one bot in private chats."""
+    """The draft posts of one bot. `posts` counts what is posted in each channel, by anybody."""
 
-    def __init__(self, calls: Calls, clock: Clock) -> None:
+    def __init__(self, calls: Calls, clock: Clock, posts: Pace) -> None:
         self._calls = calls
         self._clock = clock
+        self._posts = posts
+        self._begun = Pace(clock, _BEGUN, _BEGUN_WINDOW)
         self._share = Pace(clock, _SHARE, _SHARE_WINDOW)
         self._placed: dict[ConversationId, str] = {}
         self._heard: OrderedDict[ConversationId, str] = OrderedDict()
@@ -72,7 +77,8 @@ class DraftPosts:
     async def show(self, draft: Draft) -> None:
         """See `HasDrafts.show_draft`."""
         place = draft.conversation
-        if not place.chat.startswith("D"):
+        if not (place.chat.startswith("D") or place.thread):
+            # At the top of a channel all its people would see it come and go.
             return
         if not draft.text:
             await self.drop(place)
@@ -143,6 +149,8 @@ class DraftPosts:
 
     async def _place(self, place: ConversationId, draft: Draft) -> None:
         await self.remove(place, await self.strays(place))
+        self._begun.take(place.chat)
+        self._posts.take(place.chat)
         said = _said(draft) | {"thread_ts": place.thread or None, "unfurl_links": False, "unfurl_media": False}
         with self._in_doubt(place):
             answer = await self._calls.ask("chat.postMessage", said, bucket=place.chat)

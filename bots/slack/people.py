@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
-from bots.splitting import clean
+from bots.slack.payloads import as_name, as_object
+from bots.slack.remembered import Lookup, Remembered
 from kernel.chat import Sender
 from kernel.ports import Clock
 
-FRESH: Final = timedelta(hours=12)
-"""How long a profile is believed when no `user_change` comes (the app may not subscribe to it)."""
-RETRY_AFTER: Final = timedelta(minutes=1)
-"""How long a person whose profile could not be read is taken without one."""
-MAX_PEOPLE: Final = 10_000
-
-ReadUser = Callable[[str], Awaitable[Mapping[str, object] | None]]
-"""The user object of an id; None when Slack did not give it."""
+FRESH: Final = timedelta(hours=1)
+"""How long a profile is believed: `user_change` reaches one process only, and only if the app subscribes to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +24,13 @@ class Profile:
     language: str | None = None
     zone: str | None = None
     is_member: bool = True
+    team: str = ""
+    """The installed workspace's id when Slack says that the person is at home there."""
 
     def on(self, sender: Sender) -> Sender:
         """`sender` with what is known of them."""
-        return replace(sender, name=self.name, language=self.language, zone=self.zone)
+        known = replace(sender, name=self.name, language=self.language, zone=self.zone, team=self.team)
+        return replace(known, is_guest=not self.team)
 
 
 _NOT_MEMBERS: Final = ("deleted", "is_bot", "is_restricted", "is_ultra_restricted", "is_stranger")
@@ -41,16 +38,17 @@ _NOT_MEMBERS: Final = ("deleted", "is_bot", "is_restricted", "is_ultra_restricte
 
 def profile_of(user: Mapping[str, object], team: str) -> Profile:
     """The profile in a user object of `users.info` or `user_change`; total."""
-    shown = user.get("profile")
-    names = shown if isinstance(shown, dict) else {}
-    candidates = (names.get("display_name"), names.get("real_name"), user.get("real_name"), user.get("name"))
+    shown = as_object(user.get("profile"))
+    candidates = (shown.get("display_name"), shown.get("real_name"), user.get("real_name"), user.get("name"))
     home, zone = user.get("team_id"), user.get("tz")
     is_abroad = isinstance(home, str) and home.startswith("T") and home != team
+    is_member = not is_abroad and not any(user.get(mark) for mark in _NOT_MEMBERS)
     return Profile(
-        name=clean(next((name for name in candidates if isinstance(name, str) and name), ""))[:80],
+        name=next((name for name in map(as_name, candidates) if name), ""),
         language=_language(user.get("locale")),
         zone=zone if isinstance(zone, str) and zone.isascii() and zone else None,
-        is_member=not is_abroad and not any(user.get(mark) for mark in _NOT_MEMBERS),
+        is_member=is_member,
+        team=team if is_member and home == team else "",
     )
 
 
@@ -60,31 +58,24 @@ def _language(locale: object) -> str | None:
 
 
 class Profiles:
-    """Profiles read once and kept; one request a person at a time is not promised, one a message is avoided."""
+    """Profiles by the ids of their people."""
 
-    def __init__(self, read_user: ReadUser, clock: Clock) -> None:
+    def __init__(self, read_user: Lookup, clock: Clock) -> None:
         self._read_user = read_user
-        self._clock = clock
-        self._known: OrderedDict[str, tuple[Profile | None, datetime]] = OrderedDict()
+        self._known: Remembered[Profile] = Remembered(clock, FRESH)
 
     def cached(self, person: str) -> Profile | None:
         """What is known without asking."""
-        profile, _ = self._known.get(person, (None, None))
-        return profile
+        return self._known.last(person)
 
     async def get(self, person: str, team: str) -> Profile | None:
         """The person's profile; None when Slack does not give it now. Raises nothing."""
-        now = self._clock.now()
-        if person in self._known:
-            profile, until = self._known[person]
-            if now < until:
-                return profile
-        user = await self._read_user(person)
-        if user is None:
-            stale = self.cached(person)
-            self._keep(person, stale, now + RETRY_AFTER)
-            return stale
-        return self.keep(person, user, team)
+
+        async def ask() -> Profile | None:
+            user = await self._read_user(person)
+            return None if user is None else self.keep(person, user, team)
+
+        return await self._known.get(person, ask)
 
     def keep(self, person: str, user: Mapping[str, object], team: str) -> Profile:
         """Remember the profile in `user`, and give it. A `user_change` may leave the locale out: the old one stays."""
@@ -92,11 +83,5 @@ class Profiles:
         before = self.cached(person)
         if before and "locale" not in user:
             profile = replace(profile, language=before.language)
-        self._keep(person, profile, self._clock.now() + FRESH)
+        self._known.keep(person, profile)
         return profile
-
-    def _keep(self, person: str, profile: Profile | None, until: datetime) -> None:
-        self._known[person] = (profile, until)
-        self._known.move_to_end(person)
-        while len(self._known) > MAX_PEOPLE:
-            self._known.popitem(last=False)

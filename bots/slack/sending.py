@@ -8,7 +8,7 @@ from typing import Final
 
 import structlog
 
-from bots.adapter import AnswerLost, Undeliverable, WrongToken
+from bots.adapter import AnswerLost, ChatGone, Undeliverable, WrongToken
 from bots.flood import Pace
 from bots.slack import wording
 from bots.slack.calls import PAUSE, Calls, Refused
@@ -37,6 +37,20 @@ _BLOCKS_REFUSED: Final = frozenset(
 )
 """Slack cannot show it as Markdown: it gets plain text."""
 _DELETED: Final = frozenset(["message_not_found", "thread_not_found"])
+_CLOSED_TO_US: Final = frozenset(
+    [
+        "channel_not_found",
+        "not_in_channel",
+        "is_archived",
+        "user_not_found",
+        "user_disabled",
+        "cannot_dm_bot",
+        "messages_tab_disabled",
+        "restricted_action",
+        "restricted_action_read_only_channel",
+    ]
+)
+"""Nothing that we say will be taken there until somebody lets us in again."""
 
 
 class Sending:
@@ -47,7 +61,7 @@ class Sending:
         self._clock = clock
         self._on_wrong_token = on_wrong_token
         self._pace = Pace(clock, _BURST, _BURST_WINDOW)
-        self.drafts = DraftPosts(calls, clock)
+        self.drafts = DraftPosts(calls, clock, self._pace)
         """What is written in the place of the next message."""
 
     async def send(
@@ -56,6 +70,7 @@ class Sending:
         """Post one part, with `key` beside it; a doubtful one is looked for by that key before it is posted again.
 
         A draft in the conversation becomes a reply. It is deleted before a prompt: that shall ring.
+        Raises `ChatGone` where we may not speak any more.
         """
         place = outbound.conversation
         if not part.strip():
@@ -83,6 +98,10 @@ class Sending:
             return MessageRef(place, await self._post(place, part, buttons, key))
         except AnswerLost as error:
             raise AnswerLost(str(error), can_look=can_look) from error
+        except Refused as error:
+            if error.code in _CLOSED_TO_US:
+                raise ChatGone(str(error)) from error
+            raise
 
     async def _become(self, place: ConversationId, draft: str, part: str, key: str) -> bool:
         """Change the draft into the message; False when it stays what it is and the message must be posted."""

@@ -35,7 +35,8 @@ class Status:
         self._clock = clock
         self._waiting: OrderedDict[ConversationId, str] = OrderedDict()
         self._shown: dict[ConversationId, tuple[str, datetime]] = {}
-        self._is_off = False
+        self._off: set[str] = set()
+        """The kinds of chats, by the first letter of their ids, where Slack never lets us."""
 
     def expect(self, conversation: ConversationId, ts: str) -> None:
         """The message `ts` waits for an answer."""
@@ -48,7 +49,7 @@ class Status:
     async def show(self, conversation: ConversationId) -> None:
         """Show that work goes on; nothing where no message waits."""
         root = self._waiting.get(conversation)
-        if root is None or self._is_off:
+        if root is None or conversation.chat[:1] in self._off:
             return
         now = self._clock.now()
         where, at = self._shown.get(conversation, ("", now))
@@ -73,5 +74,5 @@ class Status:
             log.debug("status not shown", error=type(error).__name__)
         except OperatorError as error:
             if isinstance(error, WrongToken) or (isinstance(error, Refused) and error.code in _NEVER):
-                self._is_off = True
-            log.info("status refused", error=str(error), is_off=self._is_off)
+                self._off.add(conversation.chat[:1])
+            log.info("status refused", error=str(error), off=sorted(self._off))

@@ -1,22 +1,18 @@
-"""The Telegram adapter: long polling with an offset that moves only after the write, sending with entities.
-
-We read `getUpdates` ourselves: aiogram moves its offset before or whatever a handler did, and an update it cannot
-parse would stop it.
-"""
+"""The Telegram adapter: updates by long polling or by webhook, messages with entities, drafts where there are some."""
 
 from __future__ import annotations
 
-import json
+import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from hashlib import sha256
 
-import aiohttp
 import structlog
 from aiogram.methods import (
     AnswerCallbackQuery,
     EditMessageText,
+    GetMe,
     SendChatAction,
     SendMessage,
     SendMessageDraft,
@@ -30,40 +26,46 @@ from aiogram.types import (
     ReplyParameters,
 )
 
-from bots.adapter import Undeliverable
+from bots.adapter import HttpAnswer, Undeliverable
 from bots.layout import width_of
 from bots.splitting import Measure, clean, split_markdown
+from bots.telegram.addressing import Me
+from bots.telegram.albums import Albums
 from bots.telegram.calls import Calls, Refused, server_of, wrong_token
+from bots.telegram.drafts import DraftPosts
 from bots.telegram.entities import LIMIT, Rendered, render
-from bots.telegram.updates import PLATFORM, WANTED, Skipped, pack, read_update
+from bots.telegram.people import PLATFORM, thread_of
+from bots.telegram.polling import LONGEST_PAUSE, Polling, PollTurns
+from bots.telegram.updates import Skipped, pack, read_update
+from bots.telegram.webhook import Webhook
 from kernel import texts
 from kernel.chat import (
+    Address,
     Choice,
     Command,
     ConversationId,
     Draft,
+    Heard,
     Look,
     MessageRef,
     Notice,
     Prompt,
     PromptClosed,
     Reply,
+    UserMessage,
 )
-from kernel.errors import RetryLater, ZclawError
+from kernel.errors import RetryError, RetryLater, ZclawError
 from kernel.patience import pause_after
-from kernel.ports import Clock, Deliver
+from kernel.ports import Clock, Deliver, Locks
 
 log = structlog.get_logger(__name__)
 
-POLL = timedelta(seconds=10)
-"""How long Telegram may hold a `getUpdates`; shorter than a lease."""
-_POLL_TIMEOUT_S = POLL.total_seconds() + 4
-_LONGEST_PAUSE = timedelta(seconds=30)
-_CONFLICT_PAUSE = timedelta(seconds=5)
 _TOAST_LIMIT = 200
 _REMEMBERED = 10_000
 _ROW_COLUMNS = 26
 _ROW_BUTTONS = 4
+_NOT_RUNNING = HttpAnswer(503)
+_NOT_CALLED = HttpAnswer(404)
 _MENU = (
     *(Command.HELP, Command.REMINDERS, Command.MEMORY, Command.NEW, Command.STOP, Command.STATUS, Command.USAGE),
     Command.TZ,
@@ -72,111 +74,99 @@ _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _STYLES = {Look.PLAIN: None, Look.GOOD: "success", Look.DANGER: "danger"}
 
 
-class _PollFailed(Exception):
-    """`getUpdates` gave nothing; try again after `after`, or after the usual pause."""
-
-    def __init__(self, why: str, after: timedelta | None = None) -> None:
-        super().__init__(why)
-        self.after = after
-
-
 class TelegramAdapter:
-    """See `bots.adapter.Adapter` and `HasDrafts`. `api_url` is the root of a Bot API server, Telegram's own when None.
+    """See `bots.adapter.Adapter`, `HasDrafts` and `HasWebhook`.
 
-    Raises `WrongToken` when `token` cannot be one.
+    `api_url` is the root of a Bot API server, Telegram's own when None. With `locks`, processes of one token take
+    turns: only one polls, as `holder`, and all send. With `webhook_url` nobody polls, and Telegram calls us there.
+    Raises `WrongToken` when `token` cannot be one, `BadSettings` when the webhook could not be trusted.
     """
 
     platform = PLATFORM
     typing_every = timedelta(seconds=4)
     draft_every = timedelta(seconds=1)
 
-    def __init__(self, token: str, *, clock: Clock, api_url: str | None = None) -> None:
+    def __init__(
+        self,
+        token: str,
+        *,
+        clock: Clock,
+        api_url: str | None = None,
+        locks: Locks | None = None,
+        holder: str = "",
+        webhook_url: str | None = None,
+        webhook_secret: str | None = None,
+    ) -> None:
         server = server_of(api_url)
         self._calls = Calls(token, server, clock)
-        self._poll_url = server.api_url(token, "getUpdates")
-        self._webhook_url = server.api_url(token, "deleteWebhook")
         self._clock = clock
+        turns = PollTurns(self._calls.bot_id, clock, locks, holder)
+        self._polling = Polling(token, server, clock, turns, self._take_in)
+        self._webhook = Webhook(webhook_url, webhook_secret, self._calls, clock) if webhook_url else None
+        self._posts = DraftPosts(self._calls, clock, self._send, self._edit)
+        self._albums = Albums()
         self._answered: OrderedDict[str, None] = OrderedDict()
+        self._me: Me | None = None
+        self._deliver: Deliver | None = None
 
     # --- in
 
     async def run(self, deliver: Deliver) -> None:
-        """See `Adapter.run`."""
-        timeout = aiohttp.ClientTimeout(total=_POLL_TIMEOUT_S, sock_connect=_POLL_TIMEOUT_S / 2)
+        """See `Adapter.run`. Nothing is taken in before the bot knows its own name."""
         try:
-            # A pool of its own, so that slow sends never starve the poll nor the poll them.
-            async with aiohttp.ClientSession(timeout=timeout) as http:
-                await self._set_menu()
-                await self._poll(http, deliver)
+            self._me = await self._who_am_i()
+            await self._set_menu()
+            self._deliver = deliver
+            if self._webhook is None:
+                await self._polling.run()
+            else:
+                await self._webhook.set()
+                await asyncio.Event().wait()
         finally:
+            self._deliver = None
+            await self._posts.close()
             await self._calls.close()
 
-    async def _poll(self, http: aiohttp.ClientSession, deliver: Deliver) -> None:
-        offset: int | None = None
+    @property
+    def webhook_path(self) -> str | None:
+        """See `HasWebhook.webhook_path`."""
+        return self._webhook.path if self._webhook is not None else None
+
+    async def take(self, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
+        """See `HasWebhook.take`."""
+        if self._webhook is None:
+            return _NOT_CALLED
+        return await self._webhook.take(headers, body, self._take_in)
+
+    async def _take_in(self, raw: object) -> None:
+        """Return when an update is stored, or means nothing to us. Raises `RetryLater` while nobody takes any."""
+        if self._me is None or self._deliver is None:
+            raise RetryLater("the bot is not running", timedelta(seconds=1))
+        heard = read_update(raw, self._me, self._clock.now())
+        if isinstance(heard, Skipped):
+            number = raw.get("update_id") if isinstance(raw, dict) else None
+            log.info("update skipped", update=number, why=heard.why)
+            return
+        parts: tuple[Heard, ...] = self._albums.together(heard) if isinstance(heard, UserMessage) else (heard,)
+        for each in parts:
+            await self._deliver(each)
+            if isinstance(each, UserMessage) and each.address is Address.DIRECT and not each.is_private:
+                self._posts.heard(each.conversation)
+
+    async def _who_am_i(self) -> Me:
+        """The bot's own id and name, asked for until Telegram tells. Raises `WrongToken`."""
         failures = 0
         while True:
             try:
-                updates = await self._get_updates(http, offset)
-            except _PollFailed as failure:
+                user = await self._calls.ask(GetMe())
+                return Me(str(user.id), user.username or "")
+            except Refused:
+                # Telegram knows no other reason not to tell a bot who it is (404: the token has a wrong shape).
+                raise wrong_token() from None
+            except RetryError as error:
                 failures += 1
-                pause = failure.after or pause_after(failures + 2, _LONGEST_PAUSE)
-                log.warning("telegram poll failed", why=str(failure), pause_s=pause.total_seconds())
-                await self._clock.sleep_until(self._clock.now() + pause)
-                continue
-            failures = 0
-            for raw in updates:
-                offset = await self._bring_in(raw, deliver) or offset
-
-    async def _bring_in(self, raw: object, deliver: Deliver) -> int | None:
-        """Deliver one update; the offset that acknowledges it."""
-        number = raw.get("update_id") if isinstance(raw, dict) else None
-        inbound = read_update(raw, self._calls.bot_id, self._clock.now())
-        if isinstance(inbound, Skipped):
-            log.info("update skipped", update=number, why=inbound.why)
-        else:
-            await deliver(inbound)
-        return number + 1 if isinstance(number, int) else None
-
-    async def _get_updates(self, http: aiohttp.ClientSession, offset: int | None) -> Sequence[object]:
-        question: dict[str, object] = {"timeout": int(POLL.total_seconds()), "allowed_updates": list(WANTED)}
-        if offset is not None:
-            question["offset"] = offset
-        try:
-            async with http.post(self._poll_url, json=question) as response:
-                status = response.status
-                answer = json.loads(await response.read())
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
-            why = type(error).__name__
-        else:
-            result = answer.get("result") if isinstance(answer, dict) and answer.get("ok") is True else None
-            if isinstance(result, list):
-                return result
-            await self._explain(http, status, answer)
-            why = f"HTTP {status}"
-        # Outside the handler: the library's error may hold the address, the token in it.
-        raise _PollFailed(why)
-
-    async def _explain(self, http: aiohttp.ClientSession, status: int, answer: object) -> None:
-        """Raise what Telegram's refusal means, where it means something particular."""
-        details = answer if isinstance(answer, dict) else {}
-        if status in (401, 404):
-            raise wrong_token()
-        if status == 409 and "webhook" in str(details.get("description", "")):
-            await self._delete_webhook(http)
-            raise _PollFailed("a webhook was set; it is removed now")
-        if status == 409:
-            raise _PollFailed("another process polls with this token", _CONFLICT_PAUSE)
-        parameters = details.get("parameters")
-        after = parameters.get("retry_after") if isinstance(parameters, dict) else None
-        if isinstance(after, int):
-            raise _PollFailed("Telegram limits us", timedelta(seconds=after))
-
-    async def _delete_webhook(self, http: aiohttp.ClientSession) -> None:
-        try:
-            async with http.post(self._webhook_url, json={}) as response:
-                await response.read()
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            log.warning("webhook not removed", why=type(error).__name__)
+                log.warning("telegram does not answer", why=str(error))
+            await self._clock.sleep_until(self._clock.now() + pause_after(failures + 2, LONGEST_PAUSE))
 
     async def _set_menu(self) -> None:
         """The commands that Telegram offers while people type; English where the person's language is not ours."""
@@ -201,11 +191,11 @@ class TelegramAdapter:
         outbound: Reply | Prompt,
         part: str,
         *,
-        key: str,  # noqa: ARG002  (bots cannot read what they sent)
-        is_doubtful: bool,  # noqa: ARG002
+        key: str,
+        is_doubtful: bool,  # noqa: ARG002  (bots cannot read what they sent)
         is_last: bool,
     ) -> MessageRef:
-        """See `Adapter.send`."""
+        """See `Adapter.send`. A draft in a group becomes the reply; it is deleted before a prompt."""
         keyboard = None
         quote = None
         if isinstance(outbound, Prompt) and is_last:
@@ -215,14 +205,15 @@ class TelegramAdapter:
         rendered = render(part)
         if not rendered.text:
             raise Undeliverable("a message without any text")
-        try:
-            number = await self._send(outbound.conversation, rendered, keyboard, quote)
-        except Refused as refusal:
-            if not (rendered.entities and refusal.is_about_looks):
-                raise
-            log.warning("sent without looks", why=str(refusal))
-            number = await self._send(outbound.conversation, Rendered(rendered.text), keyboard, quote)
-        return MessageRef(outbound.conversation, str(number))
+        place = outbound.conversation
+        number = None
+        if isinstance(outbound, Reply):
+            number = await self._posts.become(place, key, rendered)
+        else:
+            await self._posts.drop(place)
+        if number is None:
+            number = await self._send(place, rendered, keyboard, quote)
+        return MessageRef(place, str(number))
 
     async def _send(
         self,
@@ -231,11 +222,27 @@ class TelegramAdapter:
         keyboard: InlineKeyboardMarkup | None = None,
         quote: ReplyParameters | None = None,
     ) -> int:
+        """Send; without looks when Telegram does not take them. The message's id."""
+        try:
+            return await self._send_as(conversation, rendered, keyboard, quote)
+        except Refused as refusal:
+            if not (rendered.entities and refusal.is_about_looks):
+                raise
+            log.warning("sent without looks", why=str(refusal))
+        return await self._send_as(conversation, Rendered(rendered.text), keyboard, quote)
+
+    async def _send_as(
+        self,
+        conversation: ConversationId,
+        rendered: Rendered,
+        keyboard: InlineKeyboardMarkup | None,
+        quote: ReplyParameters | None,
+    ) -> int:
         chat = int(conversation.chat)
         message = await self._calls.ask(
             SendMessage(
                 chat_id=chat,
-                message_thread_id=_thread(conversation),
+                message_thread_id=thread_of(conversation),
                 text=rendered.text,
                 entities=list(rendered.entities) or None,
                 link_preview_options=_NO_PREVIEW,
@@ -249,27 +256,42 @@ class TelegramAdapter:
     async def close(self, closed: PromptClosed, place: MessageRef) -> None:
         """See `Adapter.close`."""
         rendered = render(split_markdown(closed.text, LIMIT, Measure.UTF16_UNITS)[0])
+        keyboard = _keyboard(closed.token, closed.choices)
         try:
-            try:
-                await self._edit(closed, place, rendered)
-            except Refused as refusal:
-                if not (rendered.entities and refusal.is_about_looks):
-                    raise
-                await self._edit(closed, place, Rendered(rendered.text))
+            await self._edit(place.conversation, int(place.id), rendered, keyboard)
         except Refused as refusal:
             if not refusal.is_nothing_to_do:
                 raise
 
-    async def _edit(self, closed: PromptClosed, place: MessageRef, rendered: Rendered) -> None:
-        chat = int(place.conversation.chat)
+    async def _edit(
+        self,
+        conversation: ConversationId,
+        number: int,
+        rendered: Rendered,
+        keyboard: InlineKeyboardMarkup | None = None,
+    ) -> None:
+        """Change a message of ours; without looks when Telegram does not take them."""
+        try:
+            await self._edit_as(conversation, number, rendered, keyboard)
+        except Refused as refusal:
+            if not (rendered.entities and refusal.is_about_looks):
+                raise
+        else:
+            return
+        await self._edit_as(conversation, number, Rendered(rendered.text), keyboard)
+
+    async def _edit_as(
+        self, conversation: ConversationId, number: int, rendered: Rendered, keyboard: InlineKeyboardMarkup | None
+    ) -> None:
+        chat = int(conversation.chat)
         await self._calls.ask(
             EditMessageText(
                 chat_id=chat,
-                message_id=int(place.id),
+                message_id=number,
                 text=rendered.text,
                 entities=list(rendered.entities) or None,
                 link_preview_options=_NO_PREVIEW,
-                reply_markup=_keyboard(closed.token, closed.choices),
+                reply_markup=keyboard,
             ),
             chat,
         )
@@ -295,18 +317,19 @@ class TelegramAdapter:
     async def typing(self, conversation: ConversationId) -> None:
         """See `Adapter.typing`."""
         chat = int(conversation.chat)
-        method = SendChatAction(chat_id=chat, message_thread_id=_thread(conversation), action="typing")
+        method = SendChatAction(chat_id=chat, message_thread_id=thread_of(conversation), action="typing")
         try:
             await self._calls.ask(method, chat)
         except ZclawError as error:
             log.debug("typing refused", why=str(error))
 
     async def show_draft(self, draft: Draft) -> None:
-        """See `HasDrafts.show_draft`. Groups have none; of a text that fills messages the one being written is shown.
+        """See `HasDrafts.show_draft`. In a group a message of ours stands for it (`bots.telegram.drafts`).
 
-        An empty draft shows Telegram's own "Thinking…".
+        Of a text that fills messages the one being written is shown; without text, Telegram's own "Thinking…".
         """
-        if int(draft.conversation.chat) < 0:
+        if _is_group(draft.conversation):
+            await self._posts.show(draft)
             return
         rendered = Rendered("")
         if draft.text.strip():
@@ -322,7 +345,7 @@ class TelegramAdapter:
         chat = int(draft.conversation.chat)
         method = SendMessageDraft(
             chat_id=chat,
-            message_thread_id=_thread(draft.conversation),
+            message_thread_id=thread_of(draft.conversation),
             draft_id=_draft_id(draft.turn),
             text=rendered.text,
             entities=list(rendered.entities) or None,
@@ -330,7 +353,9 @@ class TelegramAdapter:
         await self._calls.ask(method, chat, is_draft=True)
 
     async def drop_draft(self, conversation: ConversationId) -> None:
-        """See `HasDrafts.drop_draft`: it goes with the next message, and by itself after half a minute."""
+        """See `HasDrafts.drop_draft`: a private one goes with the next message, and by itself after half a minute."""
+        if _is_group(conversation):
+            await self._posts.drop(conversation)
 
 
 def _draft_id(turn: str) -> int:
@@ -338,8 +363,8 @@ def _draft_id(turn: str) -> int:
     return int.from_bytes(sha256(turn.encode()).digest()[:4]) >> 1 | 1
 
 
-def _thread(conversation: ConversationId) -> int | None:
-    return int(conversation.thread) if conversation.thread else None
+def _is_group(conversation: ConversationId) -> bool:
+    return int(conversation.chat) < 0
 
 
 def _keyboard(token: str, choices: Sequence[Choice]) -> InlineKeyboardMarkup | None:

@@ -28,7 +28,7 @@ from aiogram.exceptions import (
 from aiogram.methods import Response, TelegramMethod
 from aiogram.utils.token import TokenValidationError
 
-from bots.adapter import AnswerLost, Undeliverable, WrongToken
+from bots.adapter import AnswerLost, ChatGone, ChatMoved, Undeliverable, WrongToken
 from bots.flood import FloodLimits
 from kernel.errors import RetryLater, ZclawError
 from kernel.ports import Clock
@@ -44,7 +44,17 @@ T = TypeVar("T")
 
 _NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 _ABOUT_LOOKS = re.compile(r"entit|parse|\burl\b", re.IGNORECASE)
-_GONE = re.compile(r"message to edit not found|message can't be edited|message_id_invalid", re.IGNORECASE)
+_MESSAGE_GONE = re.compile(
+    r"message to (edit|delete) not found|message can't be (edited|deleted)|message_id_invalid", re.IGNORECASE
+)
+_CHAT_GONE = re.compile(
+    r"bot was (kicked|blocked)|bot is not a member|bot can't initiate|bots can't send messages to bots"
+    r"|user is deactivated|user_is_blocked|input_user_deactivated"
+    r"|chat not found|peer_id_invalid|group chat was (deactivated|deleted)|channel_private"
+    r"|rights to send (text messages|a message)|need administrator rights|chat_(write|send_plain)_forbidden",
+    re.IGNORECASE,
+)
+"""As the Bot API server words it that nothing of ours will be taken in this chat any more."""
 
 
 class Refused(Undeliverable):
@@ -62,7 +72,17 @@ class Refused(Undeliverable):
     @property
     def is_nothing_to_do(self) -> bool:
         """An edit that would change nothing, or of a message that is gone."""
-        return "not modified" in self._description or _GONE.search(self._description) is not None
+        return self.is_unchanged or self.is_message_gone
+
+    @property
+    def is_unchanged(self) -> bool:
+        """The message is already what the edit would make of it."""
+        return "not modified" in self._description
+
+    @property
+    def is_message_gone(self) -> bool:
+        """There is no such message of ours that could be changed or deleted."""
+        return _MESSAGE_GONE.search(self._description) is not None
 
 
 def wrong_token() -> WrongToken:
@@ -101,7 +121,8 @@ class Calls:
     async def ask(self, method: TelegramMethod[T], chat: int = 0, *, is_draft: bool = False) -> T:
         """The result of `method`, which concerns `chat`. A limit that a draft met is none for messages.
 
-        Raises `RetryLater` (nothing happened), `AnswerLost` (it may have), `WrongToken`, `Refused`.
+        Raises `RetryLater` (nothing happened), `AnswerLost` (it may have), `WrongToken`, `ChatGone`, `ChatMoved`,
+        `Refused`.
         """
         self._limits.check(str(chat))
         key = f"draft/{chat}" if is_draft else str(chat)
@@ -128,16 +149,24 @@ class _Session(AiohttpSession):
         raise TelegramServerError(method=method, message=f"HTTP {status_code}")
 
 
+def _refusal(method: str, description: str) -> Undeliverable:
+    if gone := _CHAT_GONE.search(description):
+        return ChatGone(f"Telegram refused {method}: {gone[0]}")
+    return Refused(method, description)
+
+
 def _failure(method: str, error: Exception) -> ZclawError:
     match error:
         case TelegramRetryAfter():
             return RetryLater(f"{method}: Telegram limits us", timedelta(seconds=error.retry_after))
         case TelegramUnauthorizedError():
             return wrong_token()
-        case TelegramMigrateToChat() | TelegramEntityTooLarge():
+        case TelegramMigrateToChat():
+            return ChatMoved(f"{method}: the group has become a supergroup", str(error.migrate_to_chat_id))
+        case TelegramEntityTooLarge():
             return Refused(method, type(error).__name__)
         case TelegramBadRequest() | TelegramForbiddenError() | TelegramNotFound():
-            return Refused(method, error.message or "")
+            return _refusal(method, error.message or "")
         case TelegramNetworkError() if isinstance(error.__cause__, _NEVER_SENT):
             return RetryLater(f"{method}: {type(error.__cause__).__name__}", _NOT_SENT_PAUSE)
         case TelegramServerError() | TelegramConflictError():

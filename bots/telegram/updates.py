@@ -1,19 +1,20 @@
-"""Telegram's updates as our words: values in, values out. Private chats only; groups have their own issue."""
+"""Telegram's updates as our words: values in, values out."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from aiogram.enums import ChatType, ContentType
-from aiogram.types import CallbackQuery, InaccessibleMessage, Message, Update, User
+from aiogram.enums import ContentType
+from aiogram.types import CallbackQuery, Message, Update
 from pydantic import ValidationError
 
-from kernel.chat import ButtonPress, ConversationId, MessageRef, Sender, UserMessage
+from bots.telegram.addressing import Me, address_of, is_forwarded, is_topic_root, own_words, words_of
+from bots.telegram.changes import MembershipUpdate, membership, move
+from bots.telegram.people import PLATFORM, conversation_of, is_group, is_private, is_somebody, sender_of
+from kernel.chat import ButtonPress, ChatChanged, Heard, MessageRef, UserMessage
 
-PLATFORM = "telegram"
-WANTED = ("message", "callback_query")
+WANTED = ("message", "callback_query", "my_chat_member")
 """Kinds of updates we ask for. Edits are not among them: an edited command is not said again."""
 CALLBACK_LIMIT_BYTES = 64
 
@@ -21,10 +22,12 @@ _WORDLESS = frozenset(
     {
         ContentType.ANIMATION,
         ContentType.AUDIO,
+        ContentType.CHECKLIST,
         ContentType.CONTACT,
         ContentType.DICE,
         ContentType.DOCUMENT,
         ContentType.GAME,
+        ContentType.LIVE_PHOTO,
         ContentType.LOCATION,
         ContentType.PAID_MEDIA,
         ContentType.PHOTO,
@@ -47,65 +50,79 @@ class Skipped:
     why: str
 
 
-def read_update(raw: object, bot: str, now: datetime) -> UserMessage | ButtonPress | Skipped:
-    """What one element of `getUpdates` says, whatever it is: never raises.
+def read_update(raw: object, me: Me, now: datetime) -> Heard | Skipped:
+    """What one element of `getUpdates`, or the body of a webhook call, says, whatever it is: never raises.
 
-    `bot` is the bot's id: another bot counts its updates anew. `now` (aware UTC) is when a press happened.
+    `now` (aware UTC) is when a press happened. Events carry the bot's id: another bot counts its updates anew.
     """
     try:
+        if isinstance(raw, dict) and "my_chat_member" in raw:
+            return _membership(MembershipUpdate.model_validate(raw), me)
         update = Update.model_validate(raw)
     except (ValidationError, ValueError, RecursionError) as error:
         return Skipped(f"malformed: {type(error).__name__}")
-    event = f"{PLATFORM}:{bot}:{update.update_id}"
+    event = f"{PLATFORM}:{me.id}:{update.update_id}"
     if update.message is not None:
-        return _message(update.message, event)
+        return move(update.message, f"{PLATFORM}:{me.id}") or _message(update.message, event, me)
     if update.callback_query is not None:
         return _press(update.callback_query, event, update.update_id, now)
     return Skipped("of no kind that we read")
 
 
-def _message(message: Message, event: str) -> UserMessage | Skipped:
-    if message.chat.type != ChatType.PRIVATE:
-        return Skipped("not a private chat")
-    if message.from_user is None or message.from_user.is_bot:
-        return Skipped("not from a person")
-    words = (message.text or message.caption or "").strip()
-    if not words and message.content_type not in _WORDLESS:
+def _membership(update: MembershipUpdate, me: Me) -> ChatChanged | Skipped:
+    chat = update.my_chat_member.chat
+    if not (is_private(chat) or is_group(chat)):
+        return Skipped("in a channel")
+    changed = membership(update, f"{PLATFORM}:{me.id}:{update.update_id}")
+    return changed or Skipped("the bot's rights have changed")
+
+
+def _message(message: Message, event: str, me: Me) -> UserMessage | Skipped:
+    if not (is_private(message.chat) or is_group(message.chat)):
+        return Skipped("in a channel")
+    if message.sender_chat is not None or message.from_user is None or not is_somebody(message.from_user):
+        return Skipped("in a chat's name: nobody who could have rights")
+    if str(message.from_user.id) == me.id:
+        return Skipped("our own")
+    if not words_of(message).strip() and message.content_type not in _WORDLESS:
         return Skipped("a service message")
-    is_forwarded = message.forward_origin is not None
-    conversation = _conversation(message)
+    conversation = conversation_of(message)
     return UserMessage(
         event=event,
         conversation=conversation,
-        sender=_sender(message.from_user),
+        sender=sender_of(message.from_user),
         order=message.message_id,
         at=message.date,
-        text="" if is_forwarded else _plain_command(words),
-        quoted=words if is_forwarded else _quoted(message) if words else "",
+        text="" if is_forwarded(message) else own_words(message, me),
+        quoted=words_of(message).strip() if is_forwarded(message) else _quoted(message),
         album=message.media_group_id or "",
+        is_private=is_private(message.chat),
         ref=MessageRef(conversation, str(message.message_id)),
+        address=address_of(message, me),
+        title=message.chat.title or "",
     )
 
 
 def _press(query: CallbackQuery, event: str, order: int, now: datetime) -> ButtonPress | Skipped:
     if query.message is None or query.data is None:
         return Skipped("a press on nothing of ours")
-    if query.message.chat.type != ChatType.PRIVATE:
-        return Skipped("not a private chat")
+    if not (is_private(query.message.chat) or is_group(query.message.chat)):
+        return Skipped("in a channel")
     if query.from_user.is_bot:
         return Skipped("not from a person")
-    conversation = _conversation(query.message)
+    conversation = conversation_of(query.message)
     token, choice = unpack(query.data)
     return ButtonPress(
         event=event,
         conversation=conversation,
-        sender=_sender(query.from_user),
+        sender=sender_of(query.from_user),
         order=order,
         at=now,
         token=token,
         choice=choice,
         press=query.id,
         ref=MessageRef(conversation, str(query.message.message_id)),
+        is_private=is_private(query.message.chat),
     )
 
 
@@ -123,27 +140,10 @@ def unpack(data: str) -> tuple[str, str]:
     return token, choice
 
 
-def _conversation(message: Message | InaccessibleMessage) -> ConversationId:
-    thread = ""
-    # Replies carry a thread id too; only with `is_topic_message` is it a topic. Topic 1 is the chat itself.
-    if isinstance(message, Message) and message.is_topic_message and message.message_thread_id not in (None, 1):
-        thread = str(message.message_thread_id)
-    return ConversationId(PLATFORM, str(message.chat.id), thread)
-
-
-def _sender(user: User) -> Sender:
-    code = (user.language_code or "").lower()
-    language = None if not code else "zh" if code.startswith("zh") else "en"
-    return Sender(str(user.id), user.full_name, language)
-
-
 def _quoted(message: Message) -> str:
+    if not words_of(message).strip():
+        return ""
     if message.quote is not None:
         return message.quote.text
     replied = message.reply_to_message
-    return (replied.text or replied.caption or "") if replied is not None else ""
-
-
-def _plain_command(text: str) -> str:
-    """`/help@bot rest` as `/help rest`: in a private chat there is no other bot to mean."""
-    return re.sub(r"^(/\w+)@\w+", r"\1", text)
+    return words_of(replied) if replied is not None and not is_topic_root(replied, message) else ""

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from datetime import timedelta
 
+from kernel.access import Standing
 from kernel.builtin.visible import visible
 from kernel.changes import Changes
 from kernel.chat import Reply
@@ -58,6 +59,7 @@ def remember(memories: Memories) -> Tool:
         describe=lambda arguments, language: say("memory.asks_keep", language, words=visible(_plain(arguments))),
         run=run,
         is_own=True,
+        needs=Standing.ALLOWED,
     )
 
 
@@ -83,6 +85,7 @@ def forget(memories: Memories) -> Tool:
         describe=lambda arguments, language: say("memory.asks_forget", language, words=visible(_plain(arguments))),
         run=run,
         is_own=True,
+        needs=Standing.ALLOWED,
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from kernel.access import Standing
 from kernel.builtin.visible import visible
 from kernel.changes import Changes
 from kernel.chat import Prompt, Reply
@@ -154,6 +155,7 @@ def _tool(
         describe=lambda arguments, language: say(says, language, words=_words(arguments)),
         run=run,
         is_own=True,
+        needs=Standing.ALLOWED,
         obvious=obvious,
     )
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from kernel.access import Access
+from kernel.access import Rights, Standing
 from kernel.builtin.visible import visible
 from kernel.changes import Changes
-from kernel.chat import ConversationId, Reply, Sender
+from kernel.chat import ConversationId, Reply
 from kernel.errors import ModelError
 from kernel.messages import Concurrency, Json, ToolWords
 from kernel.ports import Chats, KnownChat
@@ -34,15 +34,19 @@ _SCHEMA = (
 )
 
 
-def send_message(chats: Chats, access: Access) -> Tool:
+def send_message(chats: Chats, rights: Rights) -> Tool:
     """Sends `text` to a chat of the same platform that the bot knows and the requester may talk in. Always asks."""
 
     async def allowed(conversation: ConversationId, requester: str) -> tuple[KnownChat, ...]:
         """Where somebody is still let in, and the requester too."""
         return tuple(
-            chat
-            for chat in await chats.known(conversation.platform)
-            if _may_talk(access, requester, chat) and _may_talk(access, chat.person, chat)
+            [
+                chat
+                for chat in await chats.known(conversation.platform)
+                # Whom only a chat lets talk may be in that chat or not: nobody knows.
+                if await rights.of_person(requester, chat.conversation) >= Standing.ALLOWED
+                and await rights.of_person(chat.person, chat.conversation) >= Standing.MEMBER
+            ]
         )
 
     async def resolve(arguments: Json, requester: Requester) -> Json:
@@ -74,6 +78,7 @@ def send_message(chats: Chats, access: Access) -> Tool:
         describe=_describe,
         run=run,
         resolve=resolve,
+        needs=Standing.ALLOWED,
     )
 
 
@@ -81,10 +86,6 @@ def _describe(arguments: Json, language: str) -> str:
     """The chat first, then every sign of the text."""
     title = str(arguments["chat"]).rpartition(_MARK)[0]
     return say("send.card", language, chat=_shown(title), text=visible(str(arguments["text"])))
-
-
-def _may_talk(access: Access, person: str, chat: KnownChat) -> bool:
-    return access.may_talk(Sender(person), chat.conversation, chat.team)
 
 
 def _named(name: str, chats: tuple[KnownChat, ...]) -> KnownChat:

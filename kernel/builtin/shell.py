@@ -6,9 +6,8 @@ from datetime import timedelta
 
 import structlog
 
-from kernel.access import Access
+from kernel.access import Rights, Standing
 from kernel.builtin.visible import visible
-from kernel.chat import Sender
 from kernel.errors import BadArguments, CannotStart, ChildLost, ModelError
 from kernel.messages import Concurrency, Json, ToolWords
 from kernel.ports import ChildCommand, Children, Finished, Isolation, TakeBack
@@ -42,17 +41,19 @@ _WORDS = ToolWords(
 )
 
 
-def shell(children: Children, access: Access) -> Tool:
+def shell(children: Children, rights: Rights) -> Tool:
     """The tool over the one way to start a process; its card says what `children.isolation` means.
 
     Where nothing isolates, only an owner may have it, and in private: a command reads what our user reads.
     """
 
     async def resolve(arguments: Json, requester: Requester) -> Json:
-        is_owner = access.is_owner(Sender(requester.person), requester.conversation)
-        if children.isolation is Isolation.NONE and not (is_owner and requester.is_private):
+        if children.isolation is Isolation.NONE and not (requester.is_private and await _is_owner(requester)):
             raise ModelError("Not available here: without isolation, commands are for the owner's private chat alone.")
         return arguments
+
+    async def _is_owner(requester: Requester) -> bool:
+        return await rights.of_person(requester.person, requester.conversation) is Standing.OWNER
 
     async def run(arguments: Json, context: ToolContext) -> ToolOutcome:
         return await _run(str(arguments["command"]), context, children)
@@ -65,6 +66,7 @@ def shell(children: Children, access: Access) -> Tool:
         describe=lambda arguments, language: _card(str(arguments["command"]), language, children.isolation),
         run=run,
         resolve=resolve,
+        needs=Standing.ALLOWED,
     )
 
 

@@ -34,19 +34,26 @@ from kernel.ports.conversations import (
     TriggerGone,
     TriggerPut,
 )
+from kernel.ports.grants import Grant, Granted, Grants, Redeemed, Right
 from kernel.ports.http import Http, HttpReply, HttpRequest
+from kernel.ports.locks import Locks
 from kernel.ports.memories import MAX_MEMORIES, MAX_MEMORY_CHARS, Forget, Memories, MemoryChange, Remember, Shelf
 from kernel.ports.outbox import Delivery, Outbox
+from kernel.ports.overview import LATE_AFTER, MISSED_AFTER, Overview, Standing
 from kernel.ports.processes import Beats, Clock, Deliver, Provider, Wakeups
+from kernel.ports.rates import Rates
 from kernel.ports.records import Blobs, People, PromptRecord, Prompts
 from kernel.ports.spendings import Spending, Spendings, Spent
 from kernel.ports.triggers import LedgerLine, Triggers
+from kernel.ports.unanswered import Silence, Silences, Unanswered
 
 __all__ = [
+    "LATE_AFTER",
     "LEASE",
     "MAX_MEMORIES",
     "MAX_MEMORY_CHARS",
     "MAX_TRIES",
+    "MISSED_AFTER",
     "RENEW_EVERY",
     "Alarm",
     "Beats",
@@ -64,6 +71,9 @@ __all__ = [
     "Exit",
     "Finished",
     "Forget",
+    "Grant",
+    "Granted",
+    "Grants",
     "Http",
     "HttpReply",
     "HttpRequest",
@@ -72,22 +82,30 @@ __all__ = [
     "KnownChat",
     "Lease",
     "LedgerLine",
+    "Locks",
     "Memories",
     "MemoryChange",
     "Outbox",
     "Outcome",
     "Output",
+    "Overview",
     "People",
     "PromptRecord",
     "Prompts",
     "Provider",
     "Put",
+    "Rates",
+    "Redeemed",
     "Release",
     "Remember",
+    "Right",
     "Shelf",
+    "Silence",
+    "Silences",
     "Spending",
     "Spendings",
     "Spent",
+    "Standing",
     "Step",
     "TakeBack",
     "Taken",
@@ -95,5 +113,6 @@ __all__ = [
     "TriggerGone",
     "TriggerPut",
     "Triggers",
+    "Unanswered",
     "Wakeups",
 ]

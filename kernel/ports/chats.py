@@ -12,6 +12,9 @@ KEEP_CHATS = timedelta(days=400)
 """How long a platform in which nobody is heard any more is remembered."""
 MAX_CHATS = 2_000
 """Of one platform; the one that has been silent for longest makes room."""
+KEEP_ASKERS = timedelta(days=30)
+MAX_ASKERS = 100
+"""Of one thread; more have to mention the bot each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,5 +37,14 @@ class Chats(Protocol):
     async def see(self, chat: KnownChat, *, now: datetime) -> None:
         """Remember the chat as it is now; an empty title leaves the one that is known."""
 
+    async def leave(self, conversation: ConversationId) -> None:
+        """The bot can say nothing there any more: the chat is not known until somebody is heard there again."""
+
     async def known(self, platform: str) -> tuple[KnownChat, ...]:
         """The platform's chats, by id."""
+
+    async def asked(self, thread: ConversationId, person: str) -> None:
+        """The person asked the bot something in that thread, so what they say there next is meant for it too."""
+
+    async def has_asked(self, thread: ConversationId, person: str) -> bool:
+        """Whether they did, in the last `KEEP_ASKERS` in which anybody did."""

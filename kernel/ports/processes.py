@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Protocol
 
-from kernel.chat import Inbound
+from kernel.chat import Heard
 from kernel.messages import ModelReply, ModelRequest
 
 
@@ -67,5 +67,5 @@ class Beats(Protocol):
         """(role, process, last beat) of every process not yet forgotten."""
 
 
-Deliver = Callable[[Inbound], Awaitable[None]]
-"""Returns only when the inbound is stored (or dropped by a rule); waits while Redis is away."""
+Deliver = Callable[[Heard], Awaitable[None]]
+"""Returns only when what was heard is stored (or dropped by a rule); waits while Redis is away."""

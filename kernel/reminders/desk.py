@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from kernel.access import Standing
 from kernel.changes import Changes
 from kernel.chat import ConversationId, Reply
 from kernel.triggers import Trigger
@@ -27,6 +28,8 @@ class Desk:
     """When the person said it: what "in 10 seconds" counts from."""
     now: datetime
     new_id: Callable[[], str]
+    standing: Standing = Standing.ALLOWED
+    is_private: bool = True
 
     def reply(self, text: str) -> Changes:
         """`text` is said in the conversation."""

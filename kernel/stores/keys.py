@@ -13,7 +13,10 @@ from datetime import timedelta
 from urllib.parse import quote, unquote
 
 from kernel.chat import ConversationId
-from kernel.ports.chats import KEEP_CHATS
+from kernel.ports.chats import KEEP_ASKERS, KEEP_CHATS
+from kernel.ports.grants import CODE_LIVES
+from kernel.ports.locks import HOLD
+from kernel.ports.unanswered import KEEP_UNANSWERED
 from kernel.stores import rules
 
 NAMESPACE = "z:"
@@ -76,6 +79,12 @@ CHATS = Key("chats", "platform", "hash", KEEP_CHATS, "2,000 chats")
 MEMORIES = Key("mem", "platform:whose:owner", "list", None, "50 of 200 characters, a person's or a chat's")
 SPENT = Key("spent", "platform:chat:day", "hash", rules.KEEP_SPENDINGS, "four sums")
 SPENT_BY = Key("spentby", "platform:day", "hash", rules.KEEP_SPENDINGS, "four sums a person, 1,000 persons")
+GRANTS = Key("granted", "platform", "hash", None, "one field a right that an owner gave, two a chat that moved")
+HOMES = Key("homes", "platform", "hash", None, "one field an owner")
+PAIRING = Key("pairing", "", "hash", CODE_LIVES, "one code")
+RATE = Key("rate", "what:window", "string", timedelta(hours=1, seconds=1), "one a person and chat at work just now")
+UNANSWERED = Key("unanswered", "platform:chat", "list", KEEP_UNANSWERED, "20 lines")
+ASKERS = Key("askers", "conversation", "set", KEEP_ASKERS, "100 persons")
 REFUSED = Key("refused", "platform:person", "string", rules.REFUSE_AGAIN, "one a stranger")
 
 BLOB = Key("b", "blob", "hash", rules.KEEP_BLOBS, "20 MB; none while something holds it")
@@ -86,14 +95,16 @@ BLOB_TOTAL = Key("blobtotal", "", "string", None, "one number, at most 1 GB")
 
 WAKE = Key("wake", "", "string", rules.WAKE_LIVES, "one")
 BEATS = Key("beats", "", "zset", rules.BEAT_LIVES, "one a process")
+LOCK = Key("lock", "name", "hash", HOLD, "one a bot that is polled")
 
 KEYS: tuple[Key, ...] = (
     *(SEEN, INBOX, READY_TIMES, ITEMS, ALBUMS, READY, RECORD, HISTORY, OLD_HISTORY, NOTES, FILES, PARKED, TICKET),
     *(LINE, QUEUE, DELIVERIES, OUT_FIRST, OUT_READY, PULLED, DRAFT, WORKING, LIVE),
     *(DUE, TRIGGER, TRIGGERS, WAITING, LEDGER, PROMPT),
-    *(PERSON, CHATS, MEMORIES, SPENT, SPENT_BY, REFUSED),
+    *(PERSON, CHATS, ASKERS, MEMORIES, SPENT, SPENT_BY),
+    *(GRANTS, HOMES, PAIRING, REFUSED, RATE, UNANSWERED),
     *(BLOB, BLOB_HOLDERS, BLOB_SIZES, BLOB_SPARE, BLOB_TOTAL),
-    *(WAKE, BEATS),
+    *(WAKE, BEATS, LOCK),
 )
 """All of ours. RQ's own begin with `rq:` (`RQ_NAMES`)."""
 

@@ -75,6 +75,11 @@ def instant(stamped: int) -> datetime:
     return _EPOCH + stamped * _MICROSECOND
 
 
+def window_of(now: datetime, window: timedelta) -> int:
+    """The number of the window that `now` is in; they begin at 1970 and follow each other without a gap."""
+    return (now - _EPOCH) // window
+
+
 def is_urgent(inbound: Inbound) -> bool:
     """Read by arrival and before messages: presses, commands, expiries."""
     return not isinstance(inbound, UserMessage) or command_of(inbound.text) is not None

@@ -10,10 +10,15 @@ from kernel.ports import (
     Blobs,
     Chats,
     Conversations,
+    Grants,
+    Locks,
     Memories,
     Outbox,
+    Overview,
     People,
     Prompts,
+    Rates,
+    Silences,
     Spendings,
     Triggers,
     Wakeups,
@@ -30,9 +35,14 @@ class Stores:
     prompts: Prompts
     people: People
     chats: Chats
+    grants: Grants
+    rates: Rates
+    silences: Silences
     memories: Memories
     spendings: Spendings
     blobs: Blobs
     beats: Beats
+    locks: Locks
+    overview: Overview
     wakeups: Wakeups
     close: Callable[[], Awaitable[None]]

@@ -15,7 +15,7 @@ from kernel.chat import (
     ButtonPress,
     ConversationId,
     Draft,
-    Inbound,
+    Heard,
     MessageRef,
     Notice,
     Outbound,
@@ -30,6 +30,7 @@ from kernel.settings import PlatformId
 from kernel.stores.memory.state import Memory
 from kernel.stores.memory.stores import memory_stores
 from tests.twins.clock import JumpingClock
+from zclaw.wiring.bot_ports import bot_ports
 
 U1, STRANGER = Sender("1001", "小王", "zh"), Sender("2002", "Mallory", "en")
 D1, D2 = ConversationId("fake", "1"), ConversationId("fake", "2")
@@ -54,7 +55,7 @@ class FakeAdapter:
     typed: list[tuple[str, datetime]] = field(default_factory=list)
     hold: asyncio.Event | None = None
     clock: JumpingClock = field(default_factory=JumpingClock)
-    updates: asyncio.Queue[Inbound | None] = field(default_factory=asyncio.Queue)
+    updates: asyncio.Queue[Heard | None] = field(default_factory=asyncio.Queue)
     acknowledged: list[str] = field(default_factory=list)
 
     platform = "fake"
@@ -157,7 +158,7 @@ class Bench:
         self.events += 1
         return ButtonPress(f"e{self.events}", D1, sender, self.events, self.clock.now(), "tok", "done", press="p1")
 
-    async def comes(self, *inbounds: Inbound) -> None:
+    async def comes(self, *inbounds: Heard) -> None:
         for inbound in inbounds:
             self.adapter.updates.put_nowait(inbound)
         await self.passes()
@@ -193,12 +194,7 @@ def build(clock: JumpingClock, memory: Memory, adapter: FakeAdapter, mask: Mask 
     driver = Driver(
         adapter,
         access=Access(allow=frozenset({PlatformId("fake", "1001")})),
-        conversations=stores.conversations,
-        people=stores.people,
-        chats=stores.chats,
-        outbox=stores.outbox,
-        wakeups=stores.wakeups,
-        clock=clock,
+        ports=bot_ports(stores, clock),
         holder="bot",
         language="auto",
         mask=mask,

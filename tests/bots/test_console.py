@@ -23,7 +23,7 @@ from kernel.chat import (
     Choice,
     ConversationId,
     Draft,
-    Inbound,
+    Heard,
     MessageRef,
     Notice,
     Prompt,
@@ -57,7 +57,7 @@ def console(
 
 
 async def run_piped(
-    lines: str, answer: Callable[[ConsoleAdapter, Inbound], list[tuple[float, str]]], monkeypatch: pytest.MonkeyPatch
+    lines: str, answer: Callable[[ConsoleAdapter, Heard], list[tuple[float, str]]], monkeypatch: pytest.MonkeyPatch
 ) -> tuple[list[str], timedelta]:
     """Everything delivered, and how long it took; `answer` gives delays and texts (empty: typing)."""
     clock = JumpingClock()
@@ -66,7 +66,7 @@ async def run_piped(
     got: list[str] = []
     began = clock.now()
 
-    async def reply(inbound: Inbound) -> None:
+    async def reply(inbound: Heard) -> None:
         for delay, text in answer(adapter, inbound):
             await clock.sleep_until(clock.now() + timedelta(seconds=delay))
             if text:
@@ -76,7 +76,7 @@ async def run_piped(
 
     async with asyncio.TaskGroup() as group:
 
-        async def deliver(inbound: Inbound) -> None:
+        async def deliver(inbound: Heard) -> None:
             got.append(inbound.text if isinstance(inbound, UserMessage) else "press")
             group.create_task(reply(inbound))
 
@@ -128,7 +128,7 @@ async def test_what_was_left_for_a_pipe_is_no_answer_to_what_it_says(
     monkeypatch.setattr(sys, "stdin", io.StringIO("a\n"))
     said: list[str] = []
 
-    async def deliver(inbound: Inbound) -> None:
+    async def deliver(inbound: Heard) -> None:
         said.append(capsys.readouterr().out)
 
     async def run() -> None:
@@ -316,7 +316,7 @@ async def test_a_line_that_is_typed_is_delivered_and_what_is_said_meanwhile_appe
     with create_pipe_input() as keys, create_app_session(input=keys, output=PlainTextOutput(stream)):
         adapter = console(JumpingClock(), PromptSession())
 
-        async def deliver(inbound: Inbound) -> None:
+        async def deliver(inbound: Heard) -> None:
             assert isinstance(inbound, UserMessage)
             got.append(inbound.text)
             await adapter.send(
@@ -350,7 +350,7 @@ async def test_what_is_written_stands_under_the_input_line_until_the_answer_is_p
         adapter = console(JumpingClock(), session)
         assert isinstance(adapter, HasDrafts)
 
-        async def deliver(inbound: Inbound) -> None:
+        async def deliver(inbound: Heard) -> None:
             for number, text in enumerate(("第一行", "第一行\n**第二行**\n三\n四\n五", "", "答")):
                 await adapter.show_draft(Draft(CONVERSATION, "t", number, text))
                 bar = session.bottom_toolbar
@@ -411,5 +411,5 @@ def test_a_terminal_narrower_than_a_character_still_gets_lines() -> None:
     assert folded("查房", 1) == ["查", "房"]
 
 
-async def _never(inbound: Inbound) -> None:
+async def _never(inbound: Heard) -> None:
     raise AssertionError(inbound)

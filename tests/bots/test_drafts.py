@@ -8,8 +8,10 @@ from itertools import pairwise
 
 from bots.adapter import AnswerLost, HasDrafts, Undeliverable
 from bots.drafts import Drafts
+from bots.moves import Moves
 from kernel.chat import Draft, Prompt, Reply
 from kernel.errors import RetryLater
+from kernel.stores.memory.grants import MemoryGrants
 from kernel.stores.memory.outbox import MemoryOutbox
 from kernel.stores.memory.state import Memory
 from tests.bots.bench import D1, D2, Bench, DraftingAdapter, build, running
@@ -180,9 +182,10 @@ class SlowOutbox(MemoryOutbox):
 
 async def test_what_was_read_before_a_message_is_not_shown_behind_it() -> None:
     clock = JumpingClock()
-    outbox, adapter = SlowOutbox(Memory(clock)), DraftingAdapter(clock=clock)
+    memory = Memory(clock)
+    outbox, adapter = SlowOutbox(memory), DraftingAdapter(clock=clock)
     await outbox.draft(Draft(D1, "t1", 1, "half"), fence=1)
-    drafts = Drafts(adapter, outbox, clock, str)
+    drafts = Drafts(adapter, outbox, clock, str, Moves(MemoryGrants(memory), clock))
     task = asyncio.create_task(drafts.run())
     await outbox.has_read.wait()
 

@@ -18,6 +18,7 @@ from kernel.tools import Approval
 from tests.bots.slack.fake import BOT_TOKEN, BOT_USER, DM, TEAM, HurriedClock, fake_slack
 from tests.bots.slack.fake import press as slack_press
 from tests.bots.telegram.fake_api import TOKEN, serving
+from tests.bots.telegram.test_updates import ME
 from tests.bots.telegram.test_updates import press as telegram_press
 from tests.twins.clock import JumpingClock
 from tests.twins.tools import Deeds
@@ -54,7 +55,7 @@ async def test_in_telegram_the_buttons_of_a_long_card_fit_and_bring_back_the_dec
     data = [button["callback_data"] for row in markup["inline_keyboard"] for button in row]
     assert all(len(each.encode()) <= CALLBACK_LIMIT_BYTES for each in data)
     assert not any(NAME[:8] in each for each in data)
-    presses = [read_update(telegram_press(data=each), "4242", NOW) for each in data]
+    presses = [read_update(telegram_press(data=each), ME, NOW) for each in data]
     assert [each.choice for each in presses if isinstance(each, ButtonPress) and each.token == prompt.token] == [
         "allow",
         "deny",

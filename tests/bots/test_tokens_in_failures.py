@@ -95,7 +95,7 @@ async def test_telegrams_token_is_nowhere(
     fault: Fault | None, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bots.telegram.calls.CALL_TIMEOUT_S", 0.05)
-    monkeypatch.setattr("bots.telegram.adapter._POLL_TIMEOUT_S", 0.05)
+    monkeypatch.setattr("bots.telegram.polling.POLL_TIMEOUT_S", 0.05)
     clock = WatchedClock()
     async with serving() as api:
         adapter = TelegramAdapter(TOKEN, clock=clock, api_url=api.url if fault else NO_HOST)
@@ -137,6 +137,8 @@ async def test_slacks_tokens_are_nowhere(fault: SlackFault | None, caplog: pytes
         every = ("chat.postMessage", "chat.update", "chat.postEphemeral", "chat.delete", "conversations.history")
         for method in (*every, "users.info", "assistant.threads.setStatus", "apps.connections.open", "auth.test"):
             slack.faults[method] = [fault] * 20 if fault else []
+        app_calls = adapter._app_calls
+        assert app_calls is not None
         with caplog.at_level(logging.DEBUG), capture_logs() as logs:
             errors = await failing(
                 [
@@ -146,12 +148,12 @@ async def test_slacks_tokens_are_nowhere(fault: SlackFault | None, caplog: pytes
                     lambda: adapter.notify(Notice(place, "p1", "UANN", "好")),
                     lambda: adapter.typing(place),
                     lambda: adapter._calls.ask("users.info", {"user": "UANN"}, reads=True),
-                    lambda: adapter._app_calls.ask("apps.connections.open", {}),
+                    lambda: app_calls.ask("apps.connections.open", {}),
                     lambda: adapter._calls.ask("auth.test", {}),
                 ]
             )
             await adapter._calls.close()
-            await adapter._app_calls.close()
+            await app_calls.close()
 
     assert len(errors) >= 6
     assert "canary" not in shown(errors, caplog, logs)

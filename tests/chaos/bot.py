@@ -17,8 +17,10 @@ from kernel.chat import ConversationId, MessageRef, Notice, Prompt, PromptClosed
 from kernel.clock import SystemClock
 from kernel.logs import set_up
 from kernel.ports import Deliver, Delivery, Outbox
+from kernel.settings import AccessRule
 from kernel.stores.redis.stores import open_stores
 from tests.chaos.outside import Fuse, Outside
+from zclaw.wiring.bot_ports import bot_ports
 from zclaw.wiring.parts import process_name, until_told
 
 POLL_S = 0.02
@@ -101,13 +103,8 @@ def main(store_url: str, outside_url: str, name: str, *words: str) -> int:
         stores = replace(stores, outbox=FusedOutbox(stores.outbox, fuse))
         await Driver(
             OutsideAdapter(outside, fuse, name),
-            access=Access(is_open=True),
-            conversations=stores.conversations,
-            people=stores.people,
-            chats=stores.chats,
-            outbox=stores.outbox,
-            wakeups=stores.wakeups,
-            clock=clock,
+            access=Access(rule=AccessRule.OPEN),
+            ports=bot_ports(stores, clock),
             holder=process_name(),
             language="en",
         ).run()

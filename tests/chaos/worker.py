@@ -18,6 +18,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from kernel.access import Access
 from kernel.clock import SystemClock
 from kernel.errors import LeaseLost
 from kernel.logs import set_up
@@ -36,6 +37,7 @@ from kernel.messages import (
 )
 from kernel.ports import MAX_TRIES, Checkout, Conversations, Lease, Release, Step
 from kernel.session import GateState, Session
+from kernel.settings import AccessRule
 from kernel.stores.redis.stores import open_stores
 from kernel.stores.wakeups import JOB, hint_client, hint_queue
 from kernel.tools import Approval, Run, Tool, ToolContext, ToolOutcome, ToolRegistry
@@ -247,7 +249,7 @@ def main() -> int:
             registry=ToolRegistry([effect_tool(outside, fuse), *file_tools(outside)]),
             clock=clock,
             worker=process_name(),
-            rules=Rules("UTC", fold=not given.no_fold),
+            rules=Rules("UTC", fold=not given.no_fold, access=Access(rule=AccessRule.OPEN)),
             slots=200,
         )
         serving = asyncio.create_task(actors.serve())

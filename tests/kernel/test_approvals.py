@@ -104,7 +104,7 @@ def test_somebody_else_decides_nothing_and_the_card_stays(choice: str) -> None:
 
     assert event is None
     assert closing(then) == []
-    assert told(then) == ["这要由提出的人来决定。"]
+    assert told(then) == ["这要由提出的人或我的主人来决定。"]
     assert then.alarms == ()
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 
 from kernel.chat import (
+    AccessRequested,
     Attachment,
     AttachmentKind,
     ButtonPress,
@@ -86,6 +87,7 @@ VALUES: tuple[object, ...] = (
     Session(HERE, (TURN, replace(TURN, id="t2", ending=None)), "t1", 9, 12),
     UserMessage("e1", HERE, ANN, 2**60, AT, "hi", (PICTURE,), "quoted", "album", False, REF),
     ButtonPress("e2", HERE, ANN, 5, AT, "tok", "yes", "cb", REF),
+    AccessRequested("asks:e1", HERE, AT, ANN, HERE, "三病区", is_private=False, has_joined=True),
     Expired("e3", HERE, AT, "tok"),
     Reply(HERE, "**hi**", (PICTURE,), REF),
     Prompt(HERE, "Do it?", "tok", (Choice("yes", "Yes", Look.GOOD), Choice("no", "No")), AT, "en"),

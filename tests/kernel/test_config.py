@@ -261,6 +261,37 @@ def test_half_of_a_pair_is_refused(given_from: GivenFrom, environ: dict[str, str
 
 
 @pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("https://bot.example/telegram", ""),
+        ("https://bot.example:8443/one/telegram", ""),
+        ("http://127.0.0.1:8377/telegram", ""),
+        ("http://localhost/telegram", ""),
+        ("http://[::1]:8377/telegram", ""),
+        ("http://bot.example/telegram", "https"),
+        ("http://127.0.0.1.example/telegram", "https"),
+        ("https://bot.example/", "/telegram"),
+        ("https://bot.example/telegram/", "/telegram"),
+        ("https://bot.example/telegram?x=/telegram", "/telegram"),
+    ],
+)
+def test_a_webhook_is_safe_on_its_way_and_ends_where_we_listen(given_from: GivenFrom, url: str, said: str) -> None:
+    given = given_from({"TELEGRAM_WEBHOOK_URL": url, "TELEGRAM_WEBHOOK_SECRET": "a-Z_9"})
+
+    if not said:
+        assert given.settings(BotSettings).telegram_webhook_url == url
+        return
+    with pytest.raises(BadSettings, match=f"TELEGRAM_WEBHOOK_URL must .*{said}"):
+        given.settings(BotSettings)
+
+
+@pytest.mark.parametrize("secret", ["a b", "密", "x" * 257, "a/b"])
+def test_a_webhook_secret_is_one_that_telegram_takes(given_from: GivenFrom, secret: str) -> None:
+    with pytest.raises(BadSettings, match="Telegram takes letters"):
+        given_from({"TELEGRAM_WEBHOOK_SECRET": secret}).settings(BotSettings)
+
+
+@pytest.mark.parametrize(
     ("name", "value"),
     [
         ("TELEGRAM_BOT_TOKEN", CANARY),

@@ -9,6 +9,7 @@ from itertools import count
 
 import pytest
 
+from kernel.access import Access, Rights
 from kernel.approvals import cards
 from kernel.chat import (
     Attachment,
@@ -24,11 +25,14 @@ from kernel.chat import (
     UserMessage,
 )
 from kernel.errors import BadRecord
+from kernel.lookups import Lookups
 from kernel.loop import read_reply
 from kernel.messages import Image, Message, ModelReply, Role, Stop, Text, ToolCall
 from kernel.ports import Outcome, PromptRecord, Step, TriggerGone, TriggerPut
-from kernel.reception import Manners, Reaction, Reception
+from kernel.reaction import Reaction
+from kernel.reception import Manners, Reception
 from kernel.session import GateState, Session
+from kernel.settings import AccessRule
 from kernel.stores.memory.state import Memory
 from kernel.stores.memory.stores import memory_stores
 from kernel.stores.stores import Stores
@@ -41,11 +45,15 @@ REGISTRY = ToolRegistry([Deeds().tool("post", approval=Approval.ASK)])
 MANNERS = Manners("Asia/Shanghai", prefix="p")
 
 
+EVERYBODY = Access(rule=AccessRule.OPEN)
+
+
 @dataclass
 class Front:
     """A reception over an empty store, and the conversation as it stands."""
 
     manners: Manners = MANNERS
+    access: Access = EVERYBODY
     session: Session = EMPTY
     stores: Stores = field(default_factory=lambda: memory_stores(clock := JumpingClock(), memory=Memory(clock)))
     events: count[int] = field(default_factory=lambda: count(1))
@@ -62,8 +70,18 @@ class Front:
             stores.people,
             self.manners,
             lambda: f"id-{next(numbers)}",
+            rights=Rights(self.access, stores.grants, stores.people),
+            grants=stores.grants,
             memories=stores.memories,
-            spendings=stores.spendings,
+            lookups=Lookups(
+                stores.people,
+                stores.memories,
+                stores.spendings,
+                stores.grants,
+                stores.silences,
+                self.manners.allowance,
+                self.manners.zone,
+            ),
         )
         reaction = await reception.receive(inbound, self.session, notes=notes, may_speak=may_speak, now=START + late)
         if reaction is not None:
@@ -478,7 +496,7 @@ async def test_allowing_makes_the_call_ready_and_somebody_elses_press_does_not()
     token = await waiting_for_a_card(front)
 
     refused = await front.gets(presses(token, "allow", person=BEN))
-    assert told(refused) == ["这要由提出的人来决定。"]
+    assert told(refused) == ["这要由提出的人或我的主人来决定。"]
     assert gate_of(front.session, "c1").state is GateState.ASKED
 
     await front.gets(presses(token, "allow"))
@@ -546,7 +564,7 @@ async def test_only_who_asked_takes_a_request_up_again_and_only_once() -> None:
     front = Front()
     token = await put_aside(front)
 
-    assert told(await front.gets(presses(token, "restore", person=BEN))) == ["这要由提出的人来决定。"]
+    assert told(await front.gets(presses(token, "restore", person=BEN))) == ["这要由提出的人或我的主人来决定。"]
     assert told(await front.gets(presses(token, "restore"))) == ["好的。"]
     second = await front.gets(presses(token, "restore"))
 

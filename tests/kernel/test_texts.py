@@ -27,6 +27,7 @@ def _raw(key: str, language: str) -> str:
 _possible_fields = {
     *("reminders", "zone", "time", "times", "reading", "body", "why", "ago", "name", "number", "limit", "until"),
     *("what", "minutes", "hours", "days", "count", "id", "question", "answer", "chat", "text", "opens", "money"),
+    *("who", "where", "code", "person"),
     *("tokens", "used", "total", "input", "cached", "output", "words", "chars", "lines", "url"),
 }
 

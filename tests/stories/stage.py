@@ -19,18 +19,20 @@ from kernel.builtin.task import task
 from kernel.messages import Concurrency, Json, ModelReply, ModelRequest, Part, Text, ToolCall, ToolResult, ToolWords
 from kernel.ports import Clock
 from kernel.providers.scripted import Scripted
+from kernel.settings import AccessRule
 from kernel.stores.memory.stores import memory_stores
 from kernel.stores.memory.wakeups import MemoryWakeups
 from kernel.tools import Approval, Tool, ToolContext, ToolOutcome, ToolRegistry
 from tests.stories.places import Opening, Place
 from tests.twins.clock import START
 from workers.turns import Actors
+from zclaw.wiring.bot_ports import bot_ports
 from zclaw.wiring.turns import Rules, open_actors
 
 PACE = 5
 UNSEEN_AFTER = timedelta(seconds=2)
 """What was not shown while it was written for so long will not be."""
-ACCESS = Access(is_open=True)
+ACCESS = Access(rule=AccessRule.OPEN)
 
 
 class QuickClock:
@@ -120,12 +122,7 @@ async def stage(opening: Opening, *lines: Says) -> AsyncIterator[tuple[Place, Ta
         driver = Driver(
             place.adapter,
             access=ACCESS,
-            conversations=stores.conversations,
-            people=stores.people,
-            chats=stores.chats,
-            outbox=stores.outbox,
-            wakeups=stores.wakeups,
-            clock=clock,
+            ports=bot_ports(stores, clock),
             holder="bot",
             language="auto",
         )

@@ -19,6 +19,7 @@ from kernel.tools import Approval
 from tests.twins.platform import Platform, Shown
 from tests.twins.tools import Deeds
 from tests.twins.world import LET_IN, World, world
+from zclaw.wiring.bot_ports import bot_ports
 
 ODD = 'A  "\\n" \t\u200b\u2028*x* &lt; 🎩\n '
 """What a careless round trip would change."""
@@ -129,12 +130,7 @@ async def second_adapter(here: World) -> AsyncIterator[Platform]:
     driver = Driver(
         other,
         access=LET_IN,
-        conversations=here.stores.conversations,
-        people=here.stores.people,
-        chats=here.stores.chats,
-        outbox=here.stores.outbox,
-        wakeups=here.stores.wakeups,
-        clock=here.clock,
+        ports=bot_ports(here.stores, here.clock),
         holder="bot-2",
         language="zh",
     )

@@ -30,7 +30,7 @@ async def test_a_press_answers_the_question_and_the_card_says_what_was_chosen() 
         assert [choice.label for choice in card.choices] == ["3 病区", "5 病区"]
 
         here.platform.presses(card, "5 病区", person="1002", name="小李")
-        await here.platform.is_told("由提出的人来决定")
+        await here.platform.is_told("由提出的人或我的主人来决定")
         here.platform.presses(card, "5 病区")
         here.platform.presses(card, "3 病区")
 

@@ -12,6 +12,7 @@ from kernel.children.guarded import GuardedChildren
 from kernel.children.sandbox import find_isolation
 from kernel.providers.scripted import call
 from kernel.settings import PlatformId
+from tests.twins.rights import rights_of
 from tests.twins.world import LET_IN, RULES, world
 
 PLAIN_LOOKING = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
@@ -23,7 +24,7 @@ async def test_a_variable_that_the_model_prints_by_a_command_is_not_there(monkey
     monkeypatch.setenv("ZCLAW_TEST_TOKEN", PLAIN_LOOKING)
     children = GuardedChildren(find_isolation())
     try:
-        async with world(tools=[shell(children, OWNER)], rules=replace(RULES, access=OWNER)) as here:
+        async with world(tools=[shell(children, rights_of(OWNER))], rules=replace(RULES, access=OWNER)) as here:
             here.model.then(call("shell", command='env; set; printenv ZCLAW_TEST_TOKEN; echo "[$ZCLAW_TEST_TOKEN]"'))
             here.model.when_result("exit code", lambda request: request.messages[-1].parts[0].text)  # type: ignore[union-attr]  # a result
             here.platform.says("用工具打印环境变量 ZCLAW_TEST_TOKEN")

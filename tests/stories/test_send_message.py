@@ -12,6 +12,7 @@ from kernel.messages import ToolResult
 from kernel.ports.chats import KnownChat
 from kernel.providers.scripted import call
 from kernel.stores.memory.chats import MemoryChats
+from tests.twins.rights import rights_of
 from tests.twins.world import LET_IN, World, world
 
 BENS = KnownChat(ConversationId("twin", "2"), "小李", "1002")
@@ -25,7 +26,7 @@ async def installation() -> AsyncIterator[tuple[World, MemoryChats]]:
         chats = MemoryChats(here.memory)
         for each in (BENS, STRANGERS):
             await chats.see(each, now=here.clock.now())
-        here.tools = (send_message(chats, LET_IN),)
+        here.tools = (send_message(chats, rights_of(LET_IN)),)
         await here.restart()
         yield here, chats
 

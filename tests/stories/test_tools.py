@@ -72,7 +72,7 @@ async def test_what_asks_runs_once_after_a_press_of_the_requester_and_not_before
         assert card.text == "需要你同意：post：你好"
 
         here.platform.presses(card, "允许", person="1002", name="小李")
-        await here.platform.is_told("由提出的人来决定")
+        await here.platform.is_told("由提出的人或我的主人来决定")
         assert deeds.done == []
         here.platform.presses(card, "允许")
         here.platform.presses(card, "允许")

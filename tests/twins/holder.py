@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from itertools import count
 from random import Random
 
-from kernel.chat import ButtonPress, ConversationId, Expired, UserMessage
+from kernel.chat import AccessRequested, ButtonPress, ConversationId, Expired, UserMessage
 from kernel.context import harvest, request_messages
 from kernel.errors import LeaseLost
 from kernel.loop import CallModel, Effect, Limits, RunCall, advance, find_gate, read_reply
@@ -156,6 +156,7 @@ class Holder:
                     continue
                 self.pending.words += (inbound.text,)
             else:
+                assert not isinstance(inbound, AccessRequested)
                 for event in self._meant(inbound):
                     self.apply(event)
                 self.pending.others += (name_of(item),)

@@ -13,7 +13,7 @@ from kernel.chat import (
     ButtonPress,
     Choice,
     ConversationId,
-    Inbound,
+    Heard,
     MessageRef,
     Notice,
     Prompt,
@@ -46,7 +46,7 @@ class Platform:
     shown: list[Shown] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     typed: list[ConversationId] = field(default_factory=list)
-    _inbound: asyncio.Queue[Inbound] = field(default_factory=asyncio.Queue)
+    _inbound: asyncio.Queue[Heard] = field(default_factory=asyncio.Queue)
     _numbers: count[int] = field(default_factory=lambda: count(1))
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 

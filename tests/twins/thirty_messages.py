@@ -22,6 +22,7 @@ from tests.twins.children import TwinChildren
 from tests.twins.http import TwinHttp
 from tests.twins.metered_models import MeteredModel, Said
 from tests.twins.prompt_cache import Counted
+from tests.twins.rights import rights_of
 from tests.twins.tools import Deeds
 from tests.twins.world import RULES, World, world
 from zclaw.wiring.toolbox import toolbox
@@ -64,7 +65,7 @@ async def talk(models: Sequence[str], *, is_busy: bool = False) -> Talk:
         failover = Failover(metered, clock=here.clock, random=random.Random(1))
         here.model.when(".", failover.reply)
         here.model.when_result(".", failover.reply)
-        box = toolbox(here.stores, access=Access(), http=TwinHttp(), children=TwinChildren())
+        box = toolbox(here.stores, rights=rights_of(Access()), http=TwinHttp(), children=TwinChildren())
         here.tools = tuple(box.tool(words.name) for words in box.words)
         await here.restart()
         for number in range(1, MESSAGES + 1):

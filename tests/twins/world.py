@@ -21,6 +21,7 @@ from kernel.tools import Tool, ToolRegistry
 from tests.twins.clock import JumpingClock
 from tests.twins.platform import Platform
 from workers.turns import Actors
+from zclaw.wiring.bot_ports import bot_ports
 from zclaw.wiring.scheduler import schedule
 from zclaw.wiring.turns import Rules, open_actors
 
@@ -49,12 +50,7 @@ class World:
         driver = Driver(
             self.platform,
             access=LET_IN,
-            conversations=self.stores.conversations,
-            people=self.stores.people,
-            chats=self.stores.chats,
-            outbox=self.stores.outbox,
-            wakeups=self.stores.wakeups,
-            clock=self.clock,
+            ports=bot_ports(self.stores, self.clock),
             holder="bot",
             language="zh",
         )

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
 
+from kernel.access import Access
 from kernel.chat import ButtonPress, ConversationId, Inbound, Prompt, Reply, Sender, UserMessage
 from kernel.errors import RetryLater
 from kernel.messages import Message, Role, Text, ToolResult
 from kernel.ports import Item, Lease, Provider, Release, Step
 from kernel.providers.scripted import Scripted
 from kernel.session import Session
+from kernel.settings import AccessRule
 from kernel.stores.memory.conversations import MemoryConversations
 from kernel.stores.memory.state import Memory
 from kernel.stores.memory.stores import memory_stores
@@ -96,7 +98,7 @@ class Shift:
             registry=ToolRegistry(self.tools),
             clock=self.clock,
             worker=f"w{len(self.workers) + 1}",
-            rules=Rules("Asia/Shanghai", fold=fold),
+            rules=Rules("Asia/Shanghai", fold=fold, access=Access(rule=AccessRule.OPEN)),
             slots=slots,
         )
         self.workers.append(actors)

@@ -25,6 +25,7 @@ from kernel.stores.memory.stores import memory_stores
 from kernel.stores.stores import Stores
 from kernel.tools import MAX_RESULT_CHARS, Approval, Tool, ToolContext, ToolOutcome, ToolRegistry
 from tests.twins.clock import START, JumpingClock
+from tests.twins.rights import everybody_is_allowed
 from tests.twins.sessions import ANN, HERE, after, calling, gate_of, spoken, turn_of
 from tests.twins.tools import Deeds
 from workers.asking import Asker, Asking
@@ -60,6 +61,7 @@ class Bench:
             clock=self.clock,
             new_id=lambda: next(tokens),
             zone=in_shanghai,
+            standing=everybody_is_allowed,
             mask=self.mask,
         )
 
@@ -149,6 +151,7 @@ async def test_without_a_model_the_turn_ends() -> None:
         clock=bench.clock,
         new_id=lambda: "",
         zone=in_shanghai,
+        standing=everybody_is_allowed,
     )
     turn = turn_of(after(spoken("你好"), calling()))
 

@@ -107,11 +107,39 @@ def test_bots_without_a_platform_say_what_to_set(words: list[str], capsys: pytes
 
 
 def test_bots_that_no_door_leads_to_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "zclaw.toml").write_text('slack_bot_token = "xoxb-1"\nslack_signing_secret = "0123456789"\n')
+    (tmp_path / "zclaw.toml").write_text('slack_bot_token = "xoxb-1"\n')
 
     assert main(["bots"]) == 2
 
-    assert "SLACK_APP_TOKEN is not set" in capsys.readouterr().err
+    assert "needs SLACK_APP_TOKEN beside it (Socket Mode), or SLACK_SIGNING_SECRET" in capsys.readouterr().err
+
+
+def test_a_signing_secret_alone_is_a_door(stage: Stage, tmp_path: Path) -> None:
+    stage("zclaw.wiring.bots", lambda _settings: 0)
+    (tmp_path / "zclaw.toml").write_text(
+        'redis_url = "unix:///tmp/none"\nslack_bot_token = "xoxb-1"\nslack_signing_secret = "0123456789"\n'
+    )
+
+    assert main(["bots"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ('telegram_webhook_url = "https://h.example/telegram"', "needs TELEGRAM_WEBHOOK_SECRET beside it"),
+        ('telegram_webhook_url = "http://h.example/telegram"\ntelegram_webhook_secret = "s"', "start with https://"),
+        ('telegram_webhook_url = "https://h.example/bot"\ntelegram_webhook_secret = "s"', "must end in /telegram"),
+        ('telegram_webhook_secret = "s p"', "does not look right: Telegram takes"),
+    ],
+)
+def test_a_door_that_stands_open_or_leads_nowhere_is_no_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: str, said: str
+) -> None:
+    (tmp_path / "zclaw.toml").write_text(f'telegram_bot_token = "1:x"\n{lines}\n')
+
+    assert main(["bots"]) == 2
+
+    assert said in capsys.readouterr().err
 
 
 def test_bots_for_one_platform_do_not_know_the_other(stage: Stage, tmp_path: Path) -> None:

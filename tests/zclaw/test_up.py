@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -263,10 +264,11 @@ def test_up_with_a_wrong_token_never_says_that_it_runs(world: World) -> None:
         ended = zclaw("up", world, TELEGRAM_BOT_TOKEN="123:abc", TELEGRAM_API_URL=url)
         platform.shutdown()
 
-    first, second = ended.stderr.splitlines()
+    first, *code, last = ended.stderr.splitlines()
     assert ended.returncode == 2
     assert first.startswith("zclaw is starting (bots, worker, scheduler);")
-    assert second == "TELEGRAM_BOT_TOKEN is not accepted by Telegram: copy it again from @BotFather."
+    assert [re.sub("[A-Z2-9]{8}", "CODE", line)[:12] for line in code] == ["CODE: send t", "CODE：10 分钟内在"]
+    assert last == "TELEGRAM_BOT_TOKEN is not accepted by Telegram: copy it again from @BotFather."
 
 
 def test_down_ends_everything_and_then_says_that_nothing_runs(world: World) -> None:

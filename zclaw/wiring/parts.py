@@ -17,9 +17,14 @@ BEAT_EVERY_S = 5.0
 _GOODBYE_S = 1.0
 
 
+def this_host() -> str:
+    """The host as processes name it; a container is one."""
+    return socket.gethostname()
+
+
 def process_name() -> str:
     """Tells processes apart, on several machines too."""
-    return f"{socket.gethostname()}-{os.getpid()}"
+    return f"{this_host()}-{os.getpid()}"
 
 
 async def beat(beats: Beats, role: str, process: str, clock: Clock) -> None:

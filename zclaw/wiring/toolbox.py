@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernel.access import Access
+from kernel.access import Rights
 from kernel.builtin.calculate import CALCULATE
 from kernel.builtin.clarify import ask_clarification
 from kernel.builtin.clock import NOW
@@ -22,17 +22,17 @@ from kernel.tools import Tool, ToolRegistry
 from zclaw.wiring.turns import new_id
 
 
-def toolbox(stores: Stores, *, access: Access, http: Http, children: Children) -> ToolRegistry:
+def toolbox(stores: Stores, *, rights: Rights, http: Http, children: Children) -> ToolRegistry:
     """Every built-in tool, over these stores and these ways outside."""
-    return ToolRegistry(_tools(stores, access, http, children))
+    return ToolRegistry(_tools(stores, rights, http, children))
 
 
-def _tools(stores: Stores, access: Access, http: Http, children: Children) -> Iterator[Tool]:
+def _tools(stores: Stores, rights: Rights, http: Http, children: Children) -> Iterator[Tool]:
     yield from (NOW, CALCULATE)
     yield from (READ_FILE, WRITE_FILE, EDIT_FILE, LIST_FILES, search_tool())
     yield from reminder_tools(stores.triggers, new_id)
     yield from (remember(stores.memories), forget(stores.memories))
     yield from (ask_clarification(), task())
-    yield send_message(stores.chats, access)
+    yield send_message(stores.chats, rights)
     yield web_fetch(http)
-    yield shell(children, access)
+    yield shell(children, rights)

@@ -6,8 +6,9 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from kernel.access import Access
+from kernel.access import Access, Rights
 from kernel.context import MOST_PAST
+from kernel.lookups import Lookups
 from kernel.loop import Limits
 from kernel.messages import Effort, Thinking
 from kernel.ports import Checkout, Clock, Provider
@@ -66,13 +67,13 @@ def open_actors(
 ) -> Actors:
     """The conversations of the process `worker`; `mask` takes its secrets out of what tools give."""
     system = system_prompt(rules.persona)
+    rights = Rights(rules.access, stores.grants, stores.people)
     manners = Manners(
         zone=rules.zone,
         language=rules.language,
         has_model=provider is not None,
         prefix=prefix_digest(system, registry.words),
         plans=rules.plans,
-        access=rules.access,
         allowance=rules.allowance,
     )
     reception = Reception(
@@ -81,8 +82,18 @@ def open_actors(
         stores.people,
         manners,
         new_id,
+        rights=rights,
+        grants=stores.grants,
         memories=stores.memories,
-        spendings=stores.spendings,
+        lookups=Lookups(
+            people=stores.people,
+            memories=stores.memories,
+            spendings=stores.spendings,
+            grants=stores.grants,
+            silences=stores.silences,
+            allowance=rules.allowance,
+            zone=rules.zone,
+        ),
     )
     asking = Asking(system, manners.prefix, rules.thinking, rules.effort, rules.most_past)
     effects = Effects(
@@ -92,6 +103,7 @@ def open_actors(
         clock=clock,
         new_id=new_id,
         zone=reception.zone,
+        standing=rights.of_person,
         mask=mask,
     )
     around = Surroundings(

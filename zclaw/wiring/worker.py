@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import structlog
 
-from kernel.access import Access
+from kernel.access import Access, Rights
 from kernel.children.guarded import GuardedChildren
 from kernel.children.sandbox import find_isolation
 from kernel.clock import SystemClock
@@ -23,7 +23,7 @@ from kernel.ports import Clock, Provider
 from kernel.providers.choose import ModelSettings, provider_for
 from kernel.providers.late import LateProvider
 from kernel.providers.transcripts import Transcribed
-from kernel.settings import AccessRule, Secret, ThinkingMode, WorkerSettings
+from kernel.settings import Secret, ThinkingMode, WorkerSettings
 from kernel.stores.redis.stores import open_stores
 from kernel.stores.wakeups import JOB, hint_client, hint_queue
 from kernel.usage import Allowance, price_of
@@ -52,10 +52,11 @@ def run(settings: WorkerSettings) -> int:
         stores = await open_stores(settings.redis_url.reveal() if settings.redis_url else "", clock)
         http, children = GuardedHttp(allow=settings.net_allow), GuardedChildren(isolation)
         rules = _rules(settings, provider, persona)
+        rights = Rights(rules.access, stores.grants, stores.people)
         actors = open_actors(
             stores,
             provider=provider,
-            registry=toolbox(stores, access=rules.access, http=http, children=children),
+            registry=toolbox(stores, rights=rights, http=http, children=children),
             clock=clock,
             worker=name,
             rules=rules,
@@ -120,7 +121,7 @@ def _rules(settings: WorkerSettings, provider: Provider | None, persona: str) ->
         persona=persona,
         most_past=settings.chat_history,
         limits=Limits(iterations=settings.model_max_iterations),
-        access=Access(settings.allow, settings.owners, settings.access is AccessRule.OPEN),
+        access=Access(settings.allow, settings.owners, settings.access),
         allowance=_allowance(settings, provider),
     )
 

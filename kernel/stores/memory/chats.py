@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from kernel.ports.chats import KEEP_CHATS, MAX_CHATS, KnownChat
+from kernel.chat import ConversationId
+from kernel.ports.chats import KEEP_CHATS, MAX_ASKERS, MAX_CHATS, KnownChat
 from kernel.stores.memory.state import Memory
 
 
@@ -26,6 +27,11 @@ class MemoryChats:
         while len(chats) > MAX_CHATS:
             del chats[min(chats, key=lambda each: (chats[each][0], each))]
 
+    async def leave(self, conversation: ConversationId) -> None:
+        """See `Chats.leave`."""
+        self._memory.here()
+        self._chats.get(conversation.platform, {}).pop(conversation.chat, None)
+
     async def known(self, platform: str) -> tuple[KnownChat, ...]:
         """See `Chats.known`."""
         self._memory.here()
@@ -34,3 +40,15 @@ class MemoryChats:
         if newest is None or newest + KEEP_CHATS <= self._memory.clock.now():
             return ()
         return tuple(chat for _, (_, chat) in sorted(chats.items()))
+
+    async def asked(self, thread: ConversationId, person: str) -> None:
+        """See `Chats.asked`."""
+        self._memory.here()
+        askers = self._memory.askers.setdefault(thread, [])
+        if person not in askers and len(askers) < MAX_ASKERS:
+            askers.append(person)
+
+    async def has_asked(self, thread: ConversationId, person: str) -> bool:
+        """See `Chats.has_asked`."""
+        self._memory.here()
+        return person in self._memory.askers.get(thread, ())

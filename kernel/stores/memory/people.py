@@ -25,6 +25,7 @@ class MemoryPeople:
             name=sender.name or known.name,
             language=sender.language or known.language,
             zone=sender.zone or known.zone,
+            team=sender.team or known.team,
         )
 
     async def get(self, platform: str, person: str) -> Sender | None:

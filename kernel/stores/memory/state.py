@@ -6,7 +6,7 @@ No method awaits between its first and its last change, so each is one step as a
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -29,9 +29,11 @@ from kernel.ports import (
     Spent,
     TriggerChange,
     TriggerPut,
+    Unanswered,
 )
 from kernel.session import Session
 from kernel.stores import rules
+from kernel.stores.memory.grant_book import GrantBook
 from kernel.triggers import Firing, Trigger
 
 
@@ -169,7 +171,12 @@ class Memory:
         self.spent_by: defaultdict[tuple[str, date], dict[str, Spent]] = defaultdict(dict)
         """By platform and day, then by person."""
         self.refused: dict[tuple[str, str], datetime] = {}
+        self.grants = GrantBook()
+        self.rates: Counter[tuple[str, int]] = Counter()
+        self.unanswered: dict[ConversationId, list[Unanswered]] = {}
+        self.askers: dict[ConversationId, list[str]] = {}
         self.blobs: dict[str, tuple[bytes, datetime]] = {}
+        self.locks: dict[str, tuple[str, datetime]] = {}
         self.wake_until: datetime | None = None
         self._listeners: defaultdict[str, set[asyncio.Queue[ConversationId | None]]] = defaultdict(set)
 

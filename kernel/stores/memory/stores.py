@@ -8,10 +8,15 @@ from kernel.stores.memory.beats import MemoryBeats
 from kernel.stores.memory.blobs import MemoryBlobs
 from kernel.stores.memory.chats import MemoryChats
 from kernel.stores.memory.conversations import MemoryConversations
+from kernel.stores.memory.grants import MemoryGrants
+from kernel.stores.memory.locks import MemoryLocks
 from kernel.stores.memory.memories import MemoryMemories
 from kernel.stores.memory.outbox import MemoryOutbox
+from kernel.stores.memory.overview import MemoryOverview
 from kernel.stores.memory.people import MemoryPeople
 from kernel.stores.memory.prompts import MemoryPrompts
+from kernel.stores.memory.rates import MemoryRates
+from kernel.stores.memory.silences import MemorySilences
 from kernel.stores.memory.spendings import MemorySpendings
 from kernel.stores.memory.state import Memory
 from kernel.stores.memory.triggers import MemoryTriggers
@@ -35,10 +40,15 @@ def memory_stores(
         prompts=MemoryPrompts(shared),
         people=MemoryPeople(shared),
         chats=MemoryChats(shared),
+        grants=MemoryGrants(shared),
+        rates=MemoryRates(shared),
+        silences=MemorySilences(shared),
         memories=MemoryMemories(shared),
         spendings=MemorySpendings(shared),
         blobs=MemoryBlobs(shared, blob_total_bytes),
         beats=MemoryBeats(shared),
+        locks=MemoryLocks(shared),
+        overview=MemoryOverview(shared),
         wakeups=MemoryWakeups(shared),
         close=close,
     )

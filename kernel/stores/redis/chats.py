@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import cast
 
 from kernel.chat import ConversationId
-from kernel.ports.chats import KEEP_CHATS, MAX_CHATS, KnownChat
+from kernel.ports.chats import KEEP_ASKERS, KEEP_CHATS, MAX_ASKERS, MAX_CHATS, KnownChat
 from kernel.stores import rules
-from kernel.stores.keys import CHATS, decoded, encoded
+from kernel.stores.keys import ASKERS, CHATS, conversation_piece, decoded, encoded
 from kernel.stores.redis.connect import Server
 
 
@@ -33,6 +33,10 @@ class RedisChats:
         if before is None:
             await self._make_room(key)
 
+    async def leave(self, conversation: ConversationId) -> None:
+        """See `Chats.leave`."""
+        await self._server.ask("HDEL", CHATS.of(conversation.platform), encoded(conversation.chat))
+
     async def known(self, platform: str) -> tuple[KnownChat, ...]:
         """See `Chats.known`."""
         told = {decoded(field): value for field, value in (await self._all(CHATS.of(platform))).items()}
@@ -40,6 +44,17 @@ class RedisChats:
             KnownChat(ConversationId(platform, chat), str(each["title"]), str(each["person"]), str(each["team"]))
             for chat, each in sorted(told.items())
         )
+
+    async def asked(self, thread: ConversationId, person: str) -> None:
+        """See `Chats.asked`."""
+        key = ASKERS.head + conversation_piece(thread)
+        if cast(int, await self._server.ask("SCARD", key)) < MAX_ASKERS:
+            await self._server.ask("SADD", key, encoded(person))
+        await self._server.ask("EXPIRE", key, int(KEEP_ASKERS.total_seconds()))
+
+    async def has_asked(self, thread: ConversationId, person: str) -> bool:
+        """See `Chats.has_asked`."""
+        return await self._server.ask("SISMEMBER", ASKERS.head + conversation_piece(thread), encoded(person)) == 1
 
     async def _make_room(self, key: str) -> None:
         if cast(int, await self._server.ask("HLEN", key)) <= MAX_CHATS:

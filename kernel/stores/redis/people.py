@@ -22,7 +22,13 @@ class RedisPeople:
     async def see(self, platform: str, sender: Sender) -> None:
         """See `People.see`."""
         key = keys.PERSON.of(platform, sender.id)
-        told = {"id": sender.id, "name": sender.name, "language": sender.language, "zone": sender.zone}
+        told = {
+            "id": sender.id,
+            "name": sender.name,
+            "language": sender.language,
+            "zone": sender.zone,
+            "team": sender.team,
+        }
         fields = [piece for name, value in told.items() if value for piece in (name, value)]
         async with answering(), self._server.client.pipeline() as batch:
             batch.hset(key, items=fields)
@@ -32,9 +38,9 @@ class RedisPeople:
     async def get(self, platform: str, person: str) -> Sender | None:
         """See `People.get`."""
         key = keys.PERSON.of(platform, person)
-        known = cast(list[str | None], await self._server.ask("HMGET", key, "id", "name", "language", "zone"))
-        id_, name, language, zone = known
-        return Sender(person, name or "", language, zone) if id_ is not None else None
+        known = cast(list[str | None], await self._server.ask("HMGET", key, "id", "name", "language", "zone", "team"))
+        id_, name, language, zone, team = known
+        return Sender(person, name or "", language, zone, team or "") if id_ is not None else None
 
     async def refuse(self, platform: str, person: str, *, now: datetime) -> bool:
         """See `People.refuse`."""

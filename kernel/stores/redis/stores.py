@@ -9,10 +9,15 @@ from kernel.stores.redis.blobs import RedisBlobs
 from kernel.stores.redis.chats import RedisChats
 from kernel.stores.redis.connect import Server, check
 from kernel.stores.redis.conversations import RedisConversations
+from kernel.stores.redis.grants import RedisGrants
+from kernel.stores.redis.locks import RedisLocks
 from kernel.stores.redis.memories import RedisMemories
 from kernel.stores.redis.outbox import RedisOutbox
+from kernel.stores.redis.overview import RedisOverview
 from kernel.stores.redis.people import RedisPeople
 from kernel.stores.redis.prompts import RedisPrompts
+from kernel.stores.redis.rates import RedisRates
+from kernel.stores.redis.silences import RedisSilences
 from kernel.stores.redis.spendings import RedisSpendings
 from kernel.stores.redis.triggers import RedisTriggers
 from kernel.stores.stores import Stores
@@ -44,10 +49,15 @@ async def open_stores(url: str, clock: Clock, *, blob_total_bytes: int = rules.B
         prompts=RedisPrompts(server),
         people=RedisPeople(server),
         chats=RedisChats(server),
+        grants=RedisGrants(server),
+        rates=RedisRates(server),
+        silences=RedisSilences(server),
         memories=RedisMemories(server),
         spendings=RedisSpendings(server),
         blobs=RedisBlobs(server, blob_total_bytes),
         beats=RedisBeats(server),
+        locks=RedisLocks(server),
+        overview=RedisOverview(server),
         wakeups=wakeups,
         close=close,
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import hmac
 import json
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
@@ -10,17 +12,23 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from aiohttp import WSMsgType, web
 
-from kernel.chat import Inbound
+from kernel.chat import Heard
 
 BOT_TOKEN = "xoxb-canary-bot"
 APP_TOKEN = "xapp-canary-app"
+SIGNING_SECRET = "canary-signing-secret"
 TEAM = "T1"
 BOT_USER = "UBOT"
 ANN = "UANN"
+BOT = "BBOT"
 DM = "DANN"
+TEAM_CHANNEL = "C1"
+ROOT = "1700000000.000100"
+"""When the first message of a thread was written."""
 
 
 class HurriedClock:
@@ -75,11 +83,16 @@ class FakeSlack:
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     posts: list[dict[str, Any]] = field(default_factory=list)
     users: dict[str, dict[str, Any]] = field(default_factory=lambda: {ANN: person()})
+    channels: dict[str, dict[str, Any]] = field(
+        default_factory=lambda: {TEAM_CHANNEL: {"id": TEAM_CHANNEL, "name": "查房"}}
+    )
     faults: dict[str, list[Fault]] = field(default_factory=lambda: defaultdict(list))
     sockets: list[web.WebSocketResponse] = field(default_factory=list)
     acks: dict[str, dict[str, Any]] = field(default_factory=dict)
     opened: int = 0
     says_hello: bool = True
+    stuck: set[str] = field(default_factory=set)
+    """Methods that are never answered."""
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     _numbers: int = 0
 
@@ -121,6 +134,8 @@ class FakeSlack:
         if request.can_read_body:
             arguments |= await request.json()
         self.calls.append((method, arguments))
+        if method in self.stuck:
+            await asyncio.Event().wait()
         fault = self.faults[method].pop(0) if self.faults[method] else None
         if fault and not fault.has_effect:
             answer: dict[str, Any] = {}
@@ -137,11 +152,13 @@ class FakeSlack:
     def _effect(self, method: str, arguments: dict[str, Any]) -> dict[str, Any]:
         match method:
             case "auth.test":
-                return {"team_id": TEAM, "user_id": BOT_USER, "bot_id": "BBOT"}
+                return {"team_id": TEAM, "user_id": BOT_USER, "bot_id": BOT}
             case "apps.connections.open":
                 return {"url": f"{self.url.replace('http', 'ws')}/link?ticket=canary-ticket"}
             case "users.info":
                 return {"user": self.users[arguments["user"]]}
+            case "conversations.info":
+                return {"channel": self.channels[arguments["channel"]]}
             case "chat.postMessage":
                 post = arguments | {"ts": f"1800000000.{self.number():06}"}
                 self.posts.append(post)
@@ -211,14 +228,14 @@ class Store:
     """Where `deliver` puts things: each event once, as the real one does; `close` it and it is away."""
 
     def __init__(self) -> None:
-        self.inbounds: dict[str, Inbound] = {}
+        self.inbounds: dict[str, Heard] = {}
         self.deliveries = 0
         self.arrivals: asyncio.Queue[str] = asyncio.Queue()
         self._is_there = asyncio.Event()
         self._is_there.set()
 
     @property
-    def all(self) -> list[Inbound]:
+    def all(self) -> list[Heard]:
         return list(self.inbounds.values())
 
     def go_away(self) -> None:
@@ -227,11 +244,45 @@ class Store:
     def come_back(self) -> None:
         self._is_there.set()
 
-    async def deliver(self, inbound: Inbound) -> None:
+    async def deliver(self, inbound: Heard) -> None:
         self.deliveries += 1
         self.arrivals.put_nowait(inbound.event)
         await self._is_there.wait()
         self.inbounds.setdefault(inbound.event, inbound)
+
+
+def headers(body: bytes, at: datetime, kind: str = "application/json", secret: str = SIGNING_SECRET) -> dict[str, str]:
+    """What Slack sends beside `body`; names in lower case, as the server gives them to us."""
+    stamp = str(int(at.timestamp()))
+    digest = hmac.new(secret.encode(), f"v0:{stamp}:".encode() + body, hashlib.sha256).hexdigest()
+    return {"content-type": kind, "x-slack-request-timestamp": stamp, "x-slack-signature": f"v0={digest}"}
+
+
+FORM = "application/x-www-form-urlencoded"
+
+
+def form(payload: dict[str, Any]) -> bytes:
+    """A slash command, or what `payload` says, as a form."""
+    fields = payload if "command" in payload else {"payload": json.dumps(payload)}
+    return urlencode(fields).encode()
+
+
+def in_channel(ts: str = "1700000001.000000", text: str = "hello", **changed: object) -> dict[str, Any]:
+    """Ann wrote in the channel."""
+    return event(ts, text, **{"channel": TEAM_CHANNEL, "channel_type": "channel"} | changed)
+
+
+def pair(ts: str = "1700000001.000000", text: str = f"<@{BOT_USER}> hello", **changed: object) -> list[dict[str, Any]]:
+    """Ann mentioned the bot in the channel: Slack tells it twice."""
+    mention = in_channel(ts, text, type="app_mention", **changed) | {"event_id": f"EvMention{ts}"}
+    del mention["event"]["channel_type"]
+    return [in_channel(ts, text, **changed), mention]
+
+
+def told(kind: str, **fields: object) -> dict[str, Any]:
+    """Something happened to a channel."""
+    inner = {"type": kind, "channel": TEAM_CHANNEL, "event_ts": "1700000020.000000"} | fields
+    return {"type": "event_callback", "team_id": TEAM, "event_id": "EvTold", "event": inner}
 
 
 def event(ts: str = "1700000000.000100", text: str = "hello", **changed: object) -> dict[str, Any]:

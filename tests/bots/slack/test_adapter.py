@@ -10,27 +10,32 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bots.adapter import Adapter, AnswerLost, HasTeam, WrongToken
+from bots.adapter import Adapter, AnswerLost, WrongToken
 from bots.slack import SlackAdapter
 from bots.slack import adapter as module
-from kernel.chat import ButtonPress, ConversationId, Reply, Sender, UserMessage
+from kernel.chat import Address, ButtonPress, Change, ChatChanged, ConversationId, Reply, Sender, UserMessage
 from kernel.errors import RetryLater
 from tests.bots.slack.fake import (
     ANN,
     APP_TOKEN,
+    BOT,
     BOT_TOKEN,
     BOT_USER,
     DM,
     RESET_BEFORE,
     TEAM,
+    TEAM_CHANNEL,
     FakeSlack,
     Fault,
     HurriedClock,
     Store,
     event,
+    in_channel,
+    pair,
     person,
     press,
     slash,
+    told,
 )
 
 CHAT = ConversationId("slack", DM)
@@ -40,7 +45,6 @@ def test_it_is_an_adapter(adapter: SlackAdapter) -> None:
     as_adapter: Adapter = adapter
 
     assert as_adapter.platform == "slack"
-    assert isinstance(as_adapter, HasTeam)
     assert as_adapter.split(Reply(CHAT, "hello")) == ("hello",)
 
 
@@ -50,17 +54,34 @@ async def test_a_message_is_stored_with_who_wrote_it(slack: FakeSlack, running: 
     [message] = store.all
     assert isinstance(message, UserMessage)
     assert message.text == "hi"
-    assert message.sender == Sender(ANN, "Ann", "zh", "Asia/Shanghai")
-    assert running.team == TEAM
+    assert message.sender == Sender(ANN, "Ann", "zh", "Asia/Shanghai", TEAM)
+    assert message.title == ""
+    assert slack.called("conversations.info") == []
 
 
-async def test_pairs_and_redeliveries_of_one_text_are_stored_once(
+@pytest.mark.parametrize("first", ["message", "mention"])
+async def test_a_mention_that_comes_twice_under_two_ids_is_one_message(
+    slack: FakeSlack, running: SlackAdapter, store: Store, first: str
+) -> None:
+    """M5, in both orders; whichever comes first, the answer goes into the thread."""
+    bodies = pair() if first == "message" else pair()[::-1]
+
+    for body in bodies:
+        await slack.acked(await slack.send("events_api", body))
+
+    [message] = store.all
+    assert isinstance(message, UserMessage)
+    assert message.conversation == ConversationId("slack", TEAM_CHANNEL, "1700000001.000000")
+    assert (message.address, message.text, message.title) == (Address.DIRECT, "hello", "查房")
+    assert store.deliveries == 2
+
+
+async def test_a_message_that_slack_sends_four_times_counts_once_and_each_is_acknowledged(
     slack: FakeSlack, running: SlackAdapter, store: Store
 ) -> None:
-    bodies = [event(), event(type="app_mention", channel_type=None), event() | {"event_id": "Ev2"}, event()]
-
-    for number, body in enumerate(bodies):
-        await slack.acked(await slack.send("events_api", body, retry_attempt=number, retry_reason="timeout"))
+    """M3."""
+    for number in range(4):
+        await slack.acked(await slack.send("events_api", event(), retry_attempt=number, retry_reason="timeout"))
 
     assert len(store.all) == 1
 
@@ -87,22 +108,103 @@ async def test_nothing_is_acknowledged_while_the_store_is_away(
     assert len(store.all) == 20
 
 
-async def test_edits_deletions_bots_and_channels_are_acknowledged_and_start_nothing(
+async def test_edits_deletions_outsiders_and_our_own_words_are_acknowledged_and_start_nothing(
     slack: FakeSlack, running: SlackAdapter, store: Store
 ) -> None:
     bodies = [
         event(subtype="message_changed"),
         event(subtype="message_deleted"),
-        event(bot_id="B2"),
+        in_channel(subtype="channel_join", user=BOT_USER),
+        in_channel(user=BOT_USER, bot_id=BOT, text="an answer"),
         event(user=BOT_USER),
-        event(channel="C1", channel_type="channel"),
-        event(team="T2"),
+        in_channel(team="T2", text=f"<@{BOT_USER}> hi"),
     ]
 
     for body in bodies:
         await slack.acked(await slack.send("events_api", body))
 
     assert store.deliveries == 0
+
+
+async def test_what_has_no_words_breaks_nothing(slack: FakeSlack, running: SlackAdapter, store: Store) -> None:
+    """M26: a file is told of, so that somebody can say what becomes of it; the rest is silence."""
+    bodies = [
+        event("1700000000.000001", text="", subtype="file_share", files=[{"id": "F1", "mimetype": "audio/mp4"}]),
+        event("1700000000.000002", text=""),
+        event("1700000000.000003", text="", blocks=[{"type": "image"}]),
+        in_channel("1700000000.000004", text="", subtype="channel_topic"),
+        in_channel("1700000000.000005", text=f"<@{BOT_USER}>"),
+        event(type="reaction_added", item={"type": "message"}),
+        event(type="file_shared"),
+    ]
+
+    with capture_logs() as logs:
+        for body in bodies:
+            await slack.acked(await slack.send("events_api", body))
+
+    assert [message.event for message in store.all] == [f"slack:{TEAM}:{DM}:1700000000.000001"]
+    assert all(line["log_level"] in ("debug", "info") for line in logs)
+
+
+async def test_another_bot_is_delivered_as_one_and_nobody_is_asked_who_it_is(
+    slack: FakeSlack, running: SlackAdapter, store: Store
+) -> None:
+    await slack.acked(await slack.send("events_api", in_channel(bot_id="B2", user="UB2")))
+
+    [message] = store.all
+    assert isinstance(message, UserMessage)
+    assert message.sender == Sender("B2", is_bot=True)
+    assert slack.called("users.info") == []
+
+
+async def test_a_channels_title_is_asked_for_once_and_follows_its_changes(
+    slack: FakeSlack, running: SlackAdapter, store: Store
+) -> None:
+    renamed = told("channel_rename", channel={"id": TEAM_CHANNEL, "name": "内科"})
+    for body in (in_channel("1700000000.000001"), renamed, in_channel("1700000000.000002")):
+        await slack.acked(await slack.send("events_api", body))
+
+    assert [message.title for message in store.all if isinstance(message, UserMessage)] == ["查房", "内科"]
+    assert len(slack.called("conversations.info")) == 1
+
+
+async def test_a_message_rather_goes_without_title_and_profile_than_late(
+    slack: FakeSlack, running: SlackAdapter, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOOKUP_PATIENCE", module.LOOKUP_PATIENCE / 100)
+    slack.stuck = {"users.info", "conversations.info"}
+
+    await slack.acked(await slack.send("events_api", pair()[0]))
+
+    [message] = store.all
+    assert isinstance(message, UserMessage)
+    assert (message.title, message.sender) == ("", Sender(ANN, is_guest=True))
+
+
+async def test_what_becomes_of_a_channel_is_stored_once_with_who_did_it(
+    slack: FakeSlack, running: SlackAdapter, store: Store
+) -> None:
+    joined = told("member_joined_channel", user=BOT_USER, inviter=ANN)
+    gone = told("channel_left", event_ts="1700000021.000000")
+    for body in (joined, joined, gone):
+        await slack.acked(await slack.send("events_api", body))
+
+    first, last = store.all
+    assert isinstance(first, ChatChanged)
+    assert isinstance(last, ChatChanged)
+    assert (first.change, first.title) == (Change.JOINED, "查房")
+    assert first.sender == Sender(ANN, "Ann", "zh", "Asia/Shanghai", TEAM)
+    assert (last.change, last.title, last.sender) == (Change.GONE, "查房", None)
+
+
+async def test_an_outsider_who_adds_the_bot_is_not_named(slack: FakeSlack, running: SlackAdapter, store: Store) -> None:
+    slack.users[ANN] = person(team_id="T2")
+
+    body = told("member_joined_channel", user=BOT_USER, inviter=ANN)
+    await slack.acked(await slack.send("events_api", body))
+
+    [joined] = store.all
+    assert joined.sender is None
 
 
 async def test_what_cannot_be_understood_is_recorded_without_its_words_and_acknowledged(
@@ -123,9 +225,21 @@ async def test_guests_bots_and_outsiders_are_not_people_who_may_talk(
     slack.users[ANN] = person(**mark)
 
     await slack.acked(await slack.send("events_api", event()))
+    await slack.acked(await slack.send("events_api", pair()[0]))
     await slack.acked(await slack.send("interactive", press()))
+    await slack.acked(await slack.send("slash_commands", slash(channel_id=TEAM_CHANNEL)))
 
     assert store.deliveries == 0
+
+
+async def test_who_presses_first_after_a_start_is_known_as_a_member(
+    slack: FakeSlack, running: SlackAdapter, store: Store
+) -> None:
+    await slack.acked(await slack.send("interactive", press()))
+
+    [pressed] = store.all
+    assert isinstance(pressed, ButtonPress)
+    assert pressed.sender.team == TEAM
 
 
 async def test_a_profile_is_asked_for_once_and_follows_its_changes(
@@ -146,13 +260,23 @@ async def test_a_profile_is_asked_for_once_and_follows_its_changes(
 async def test_without_a_profile_a_message_still_counts(
     slack: FakeSlack, running: SlackAdapter, store: Store, fault: Fault
 ) -> None:
-    slack.faults["users.info"] = [fault]
+    slack.faults["users.info"] = [fault] * 2
 
     await slack.acked(await slack.send("events_api", event()))
 
     [message] = store.all
     assert isinstance(message, UserMessage)
-    assert message.sender == Sender(ANN)
+    assert message.sender == Sender(ANN, is_guest=True)
+
+
+async def test_a_profile_whose_answer_is_lost_is_asked_for_again(
+    slack: FakeSlack, running: SlackAdapter, store: Store
+) -> None:
+    slack.faults["users.info"] = [Fault(status=500)]
+
+    await slack.acked(await slack.send("events_api", event()))
+
+    assert [message.sender.team for message in store.all if isinstance(message, UserMessage)] == [TEAM]
 
 
 async def test_a_press_is_stored_before_it_is_acknowledged(
@@ -194,6 +318,20 @@ async def test_a_command_that_cannot_be_stored_is_answered_at_once(
     assert ack["payload"] == {"response_type": "ephemeral", "text": "没能记下这条命令，请再发一次。"}
 
 
+async def test_a_slash_command_of_another_workspace_in_a_shared_channel_does_nothing(
+    slack: FakeSlack, running: SlackAdapter, store: Store
+) -> None:
+    """T16: whether the command says whose it is or only the profile does."""
+    slack.users["UOUT"] = person("UOUT", team_id="T2")
+    foreign = [{"team_id": "T2"}, {"user_team_id": "T2"}, {"user_id": "UOUT"}]
+
+    for number, changed in enumerate(foreign):
+        body = slash("reset", f"11.22.{number}", channel_id=TEAM_CHANNEL, **changed)
+        assert "payload" not in await slack.acked(await slack.send("slash_commands", body))
+
+    assert store.deliveries == 0
+
+
 async def test_a_command_in_time_is_acknowledged_without_words(
     slack: FakeSlack, running: SlackAdapter, store: Store
 ) -> None:
@@ -216,6 +354,18 @@ async def test_work_shows_under_the_message_until_its_answer(slack: FakeSlack, r
         ("1700000000.000100", "…"),
         ("1700000000.000100", ""),
     ]
+
+
+async def test_work_on_a_mention_shows_in_its_thread(slack: FakeSlack, running: SlackAdapter) -> None:
+    thread = ConversationId("slack", TEAM_CHANNEL, "1700000001.000000")
+    await slack.acked(await slack.send("events_api", in_channel("1700000000.000100", "just talk")))
+    await slack.acked(await slack.send("events_api", pair("1700000001.000000")[0]))
+
+    await running.typing(ConversationId("slack", TEAM_CHANNEL))
+    await running.typing(thread)
+
+    shown = slack.called("assistant.threads.setStatus")
+    assert [(each["channel_id"], each["thread_ts"]) for each in shown] == [(TEAM_CHANNEL, "1700000001.000000")]
 
 
 async def test_slack_that_is_away_at_the_start_is_waited_for(

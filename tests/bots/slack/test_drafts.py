@@ -356,13 +356,40 @@ async def test_a_post_of_people_or_of_an_answer_is_never_deleted(bot: Bot, slack
     assert shown(slack) == ["an answer", HALF, WHOLE]
 
 
-async def test_channels_get_no_drafts_yet(bot: Bot, slack: FakeSlack) -> None:
+async def test_at_the_top_of_a_channel_nothing_comes_and_goes(bot: Bot, slack: FakeSlack) -> None:
     channel = ConversationId("slack", "C1")
     bot.hears(channel)
 
     await bot.writes(HALF, channel)
 
     assert slack.calls == []
+
+
+async def test_in_a_thread_of_a_channel_it_grows_into_the_answer(bot: Bot, slack: FakeSlack) -> None:
+    thread = ConversationId("slack", "C1", "1700000000.000100")
+    bot.hears(thread)
+
+    await bot.writes(HALF, thread)
+    await bot.says(WHOLE, thread)
+
+    assert shown(slack) == [WHOLE]
+    assert [post["thread_ts"] for post in slack.posts] == [thread.thread]
+
+
+async def test_drafts_in_many_threads_of_a_channel_leave_it_a_post_for_an_answer(bot: Bot, slack: FakeSlack) -> None:
+    first, second, third = (ConversationId("slack", "C1", f"1700000000.00010{number}") for number in range(3))
+    for thread in (first, second, third):
+        bot.hears(thread)
+
+    await bot.writes(HALF, first)
+    await bot.writes(HALF, second)
+    with pytest.raises(RetryLater):
+        await bot.writes(HALF, third)
+    await bot.says(WHOLE, third)
+    with pytest.raises(RetryLater):
+        await bot.says("a fourth post", third, key="k2")
+
+    assert [post["thread_ts"] for post in slack.posts] == [first.thread, second.thread, third.thread]
 
 
 async def test_who_hears_the_person_shows_the_draft_also_after_a_press(

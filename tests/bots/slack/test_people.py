@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from bots.slack.people import FRESH, RETRY_AFTER, Profile, Profiles, profile_of
+from bots.slack.people import FRESH, Profile, Profiles, profile_of
+from bots.slack.remembered import RETRY_AFTER
 from kernel.chat import Sender
 from tests.bots.slack.fake import ANN, TEAM, HurriedClock, person
 
@@ -44,8 +45,8 @@ async def test_a_profile_is_read_once_and_again_when_it_is_old(
     users.user = person(tz="Europe/Berlin")
     again = await profiles.get(ANN, TEAM)
 
-    assert first == Profile("Ann", "zh", "Asia/Shanghai")
-    assert again == Profile("Ann", "zh", "Europe/Berlin")
+    assert first == Profile("Ann", "zh", "Asia/Shanghai", team=TEAM)
+    assert again == Profile("Ann", "zh", "Europe/Berlin", team=TEAM)
 
 
 async def test_a_change_is_believed_at_once_and_keeps_the_language_it_leaves_out(
@@ -56,7 +57,7 @@ async def test_a_change_is_believed_at_once_and_keeps_the_language_it_leaves_out
 
     profiles.keep(ANN, changed, TEAM)
 
-    assert await profiles.get(ANN, TEAM) == Profile("Ann", "zh", "Europe/Berlin")
+    assert await profiles.get(ANN, TEAM) == Profile("Ann", "zh", "Europe/Berlin", team=TEAM)
     assert users.asked == 1
 
 
@@ -81,7 +82,7 @@ async def test_when_slack_is_away_the_old_profile_is_better_than_none(
     clock.ahead += FRESH
     users.user = None
 
-    assert await profiles.get(ANN, TEAM) == Profile("Ann", "zh", "Asia/Shanghai")
+    assert await profiles.get(ANN, TEAM) == Profile("Ann", "zh", "Asia/Shanghai", team=TEAM)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +97,17 @@ async def test_when_slack_is_away_the_old_profile_is_better_than_none(
     ],
 )
 def test_guests_bots_strangers_and_the_departed_are_no_members(mark: dict[str, Any]) -> None:
-    assert profile_of(person(), TEAM).is_member
-    assert not profile_of(person(**mark), TEAM).is_member
+    member, other = profile_of(person(), TEAM), profile_of(person(**mark), TEAM)
+
+    assert (member.is_member, member.team) == (True, TEAM)
+    assert (other.is_member, other.team) == (False, "")
+
+
+@pytest.mark.parametrize("home", [None, "", "E1", 7])
+def test_a_person_whose_workspace_is_not_told_is_let_in_without_rights(home: object) -> None:
+    profile = profile_of(person(team_id=home), TEAM)
+
+    assert (profile.is_member, profile.team) == (True, "")
 
 
 def test_a_profile_of_nonsense_is_empty() -> None:
@@ -107,4 +117,6 @@ def test_a_profile_of_nonsense_is_empty() -> None:
 
 
 def test_a_sender_gets_what_is_known() -> None:
-    assert Profile("Ann", "zh", "Asia/Shanghai").on(Sender(ANN)) == Sender(ANN, "Ann", "zh", "Asia/Shanghai")
+    known = Profile("Ann", "zh", "Asia/Shanghai", team=TEAM)
+
+    assert known.on(Sender(ANN)) == Sender(ANN, "Ann", "zh", "Asia/Shanghai", TEAM)

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from bots.adapter import AnswerLost, Undeliverable, WrongToken
+from bots.adapter import AnswerLost, ChatGone, Undeliverable, WrongToken
 from bots.slack.calls import Calls
 from bots.slack.sending import Sending
 from bots.slack.updates import Workspace, to_press, translate
+from bots.slack.wording import parts_of
 from kernel.chat import (
     ButtonPress,
     Choice,
@@ -75,11 +76,32 @@ async def test_a_reply_is_markdown_with_words_beside_it(sending: Sending, slack:
     assert ref == MessageRef(CHAT, post["ts"])
 
 
-async def test_every_part_of_a_long_answer_stays_in_its_thread(sending: Sending, slack: FakeSlack) -> None:
-    for part in ("one", "two"):
-        await sending.send(Reply(THREAD, "one two"), part, key=part, is_doubtful=False, is_last=part == "two")
+async def test_every_part_of_a_long_answer_stays_in_its_thread(
+    sending: Sending, slack: FakeSlack, clock: HurriedClock
+) -> None:
+    """M20, in a private chat and in a channel."""
+    for place in (THREAD, ConversationId("slack", "C1", THREAD.thread)):
+        reply = Reply(place, "many words " * 3_000)
+        parts = parts_of(reply.text)
+        assert len(parts) == 3
+        for number, part in enumerate(parts, start=1):
+            await sending.send(reply, part, key=f"{number}", is_doubtful=False, is_last=number == len(parts))
 
-    assert [post["thread_ts"] for post in slack.posts] == ["1700000000.000100"] * 2
+    assert [(post["channel"], post["thread_ts"]) for post in slack.posts] == [
+        *[(DM, THREAD.thread)] * 3,
+        *[("C1", THREAD.thread)] * 3,
+    ]
+
+
+async def test_what_a_model_says_in_a_channel_notifies_nobody(sending: Sending, slack: FakeSlack) -> None:
+    """M17."""
+    said = "<!channel> if a < b && c > d <@U2>"
+
+    await say(sending, said, ConversationId("slack", "C1", THREAD.thread))
+
+    [post] = slack.posts
+    assert post["text"] == "&lt;!channel&gt; if a &lt; b &amp;&amp; c &gt; d &lt;@U2&gt;"
+    assert post["blocks"] == [{"type": "markdown", "text": "&lt;!channel> if a &lt; b && c > d &lt;@U2>"}]
 
 
 async def test_a_link_is_not_fetched_for_a_preview(sending: Sending, slack: FakeSlack) -> None:
@@ -238,11 +260,30 @@ async def test_a_fourth_post_in_three_seconds_waits_and_other_channels_do_not(
     assert [post["text"] for post in slack.posts] == ["0", "1", "2", "other", "3"]
 
 
-async def test_a_chat_that_is_gone_is_undeliverable(sending: Sending, slack: FakeSlack) -> None:
-    slack.faults["chat.postMessage"] = [Fault(error="channel_not_found")]
+@pytest.mark.parametrize(
+    "code",
+    [
+        *("channel_not_found", "not_in_channel", "is_archived", "user_not_found", "user_disabled", "cannot_dm_bot"),
+        *("messages_tab_disabled", "restricted_action", "restricted_action_read_only_channel"),
+    ],
+)
+async def test_a_chat_that_is_closed_to_us_is_gone(sending: Sending, slack: FakeSlack, code: str) -> None:
+    slack.faults["chat.postMessage"] = [Fault(error=code)]
 
-    with pytest.raises(Undeliverable, match="channel_not_found"):
+    with pytest.raises(ChatGone, match=code):
         await say(sending)
+
+    assert len(slack.called("chat.postMessage")) == 1
+
+
+@pytest.mark.parametrize("code", ["msg_too_long", "restricted_action_non_threadable_channel", "thread_not_found"])
+async def test_a_message_that_is_refused_does_not_close_its_chat(sending: Sending, slack: FakeSlack, code: str) -> None:
+    slack.faults["chat.postMessage"] = [Fault(error=code)]
+
+    with pytest.raises(Undeliverable, match=code) as refused:
+        await say(sending)
+
+    assert not isinstance(refused.value, ChatGone)
 
 
 async def test_nothing_is_not_a_message(sending: Sending, slack: FakeSlack) -> None:

@@ -192,6 +192,7 @@ async def test_a_dropped_connection_comes_back(slack: FakeSlack, clock: HurriedC
 
 
 async def test_a_failed_reconnect_leaves_no_dead_client(slack: FakeSlack, clock: HurriedClock, taker: Taker) -> None:
+    """Q12."""
     async with connecting(slack, clock, taker):
         await slack.until(lambda: slack.sockets)
         slack.faults["apps.connections.open"] = [Fault(status=500), RESET_BEFORE]

@@ -86,3 +86,15 @@ async def test_an_app_that_may_not_show_it_stops_asking(status: Status, slack: F
     await status.show(CHAT)
 
     assert len(shown(slack)) == 1
+
+
+async def test_where_channels_may_not_show_it_private_chats_still_do(status: Status, slack: FakeSlack) -> None:
+    channel = ConversationId("slack", "C1", "1700000001.000000")
+    slack.faults[METHOD] = [Fault(error="not_allowed")]
+    status.expect(channel, "1700000001.000000")
+    status.expect(CHAT, "1700000002.000000")
+
+    await status.show(channel)
+    await status.show(CHAT)
+
+    assert shown(slack) == [("1700000001.000000", "…"), ("1700000002.000000", "…")]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from random import Random
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from bots.slack.updates import (
+    ChannelRenamed,
     Ignored,
     PersonChanged,
     Unreadable,
@@ -18,10 +20,34 @@ from bots.slack.updates import (
     from_press,
     translate,
 )
-from kernel.chat import ButtonPress, ConversationId, MessageRef, UserMessage
-from tests.bots.slack.fake import ANN, BOT_USER, DM, TEAM, event, person, press, slash
+from kernel.chat import (
+    Address,
+    ButtonPress,
+    Change,
+    ChatChanged,
+    ConversationId,
+    MessageRef,
+    Sender,
+    UserMessage,
+)
+from tests.bots.slack.fake import (
+    ANN,
+    BOT,
+    BOT_USER,
+    DM,
+    ROOT,
+    TEAM,
+    TEAM_CHANNEL,
+    event,
+    in_channel,
+    pair,
+    person,
+    press,
+    slash,
+    told,
+)
 
-HERE = Workspace(TEAM, BOT_USER, "BBOT")
+HERE = Workspace(TEAM, BOT_USER, BOT)
 NOW = datetime(2026, 11, 30, 1, 0, tzinfo=UTC)
 
 
@@ -45,6 +71,7 @@ def test_a_private_message_carries_who_where_when_and_what() -> None:
     assert update.at == datetime(2023, 11, 14, 22, 13, 20, 100, tzinfo=UTC)
     assert update.text == "每天早上9点提醒我查房"
     assert update.is_private
+    assert update.address is Address.DIRECT
     assert update.ref == MessageRef(update.conversation, "1700000000.000100")
 
 
@@ -54,6 +81,83 @@ def test_message_mention_and_redelivery_of_one_text_are_one_event() -> None:
     again = message(event() | {"event_id": "Ev-other"})
 
     assert first.event == mention.event == again.event
+
+
+@pytest.mark.parametrize("changed", [{}, {"thread_ts": ROOT}, {"channel": "G1"}, {"files": [{"id": "F1"}]}])
+def test_message_and_mention_of_one_text_mean_the_same(changed: dict[str, Any]) -> None:
+    """M5: whichever comes first, and only one of them counts."""
+    first, second = (message(body) for body in pair(**changed))
+
+    assert first == second
+
+
+def where(update: UserMessage) -> tuple[str, str, Address]:
+    assert not update.is_private
+    return update.conversation.chat, update.conversation.thread, update.address
+
+
+def test_a_mention_at_the_top_of_a_channel_opens_a_thread_and_what_follows_there_is_the_same_conversation() -> None:
+    top = message(in_channel("1700000001.000000", f"<@{BOT_USER}> what is new?"))
+    follow_up = message(in_channel("1700000002.000000", "and since?", thread_ts="1700000001.000000"))
+    mention = message(in_channel("1700000003.000000", f"<@{BOT_USER}> so?", thread_ts="1700000001.000000"))
+
+    assert where(top) == (TEAM_CHANNEL, "1700000001.000000", Address.DIRECT)
+    assert where(follow_up) == (TEAM_CHANNEL, "1700000001.000000", Address.THREAD)
+    assert where(mention) == (TEAM_CHANNEL, "1700000001.000000", Address.DIRECT)
+    assert top.ref == MessageRef(top.conversation, "1700000001.000000")
+
+
+@pytest.mark.parametrize(
+    ("changed", "thread", "address"),
+    [
+        ({}, "", Address.NONE),
+        ({"text": "ask <@UBOB>"}, "", Address.NONE),
+        ({"text": f"&lt;@{BOT_USER}&gt; is how you mention it"}, "", Address.NONE),
+        ({"text": "@zclaw hi"}, "", Address.NONE),
+        ({"text": "!stop"}, "", Address.NONE),
+        ({"text": "!stop", "thread_ts": ROOT}, ROOT, Address.THREAD),
+        ({"text": f"<@{BOT_USER}> !stop", "thread_ts": ROOT}, ROOT, Address.DIRECT),
+        ({"text": f"can you, <@{BOT_USER}|zclaw>?"}, "1700000001.000000", Address.DIRECT),
+        ({"text": f"<@{BOT_USER}>", "files": [{"id": "F1"}]}, "1700000001.000000", Address.DIRECT),
+        ({"text": f"<@{BOT_USER}> hi", "thread_ts": "1700000001.000000"}, "1700000001.000000", Address.DIRECT),
+        ({"thread_ts": ROOT, "subtype": "thread_broadcast"}, ROOT, Address.THREAD),
+        ({"channel": "G1", "channel_type": "group"}, "", Address.NONE),
+        ({"channel": "C2", "channel_type": "mpim"}, "", Address.NONE),
+        ({"channel": "G1", "channel_type": "mpim", "thread_ts": ROOT}, ROOT, Address.THREAD),
+    ],
+)
+def test_in_channels_only_words_for_the_bot_are_addressed_to_it(
+    changed: dict[str, Any], thread: str, address: Address
+) -> None:
+    assert where(message(in_channel(**changed)))[1:] == (thread, address)
+
+
+@pytest.mark.parametrize(
+    ("said", "heard"),
+    [
+        (f"<@{BOT_USER}> hi", "hi"),
+        (f"<@{BOT_USER}|zclaw>：<@{BOT_USER}> hi", "hi"),
+        (f"  <@{BOT_USER}>\n\nhi", "hi"),
+        (f"hi, <@{BOT_USER}>", "hi"),
+        (f"查一下天气 <@{BOT_USER}> ", "查一下天气"),
+        (f"<@{BOT_USER}> ask <@UBOB>", "ask @UBOB"),
+        (f"ask <@{BOT_USER}> about <#C2|trips>", f"ask @{BOT_USER} about #trips"),
+        (f"<@{BOT_USER}> !status", "/status"),
+        (f"！status <@{BOT_USER}>", "/status"),
+    ],
+)
+def test_the_bots_own_mention_is_no_word_at_either_end(said: str, heard: str) -> None:
+    assert message(in_channel(text=said)).text == heard
+
+
+def test_a_long_row_of_mentions_or_blanks_is_read_quickly() -> None:
+    for text in (
+        f"<@{BOT_USER}>" * 20_000 + "x",
+        f"<@{BOT_USER}> " * 20_000 + "<@",
+        " " * 400_000 + "<@",
+        "<@" * 200_000,
+    ):
+        read(in_channel(text=text))
 
 
 def test_order_follows_the_platforms_time_to_the_microsecond() -> None:
@@ -75,17 +179,14 @@ def test_a_reply_in_a_thread_is_another_conversation_and_its_root_is_not() -> No
     [
         {"subtype": "message_changed", "message": {"user": ANN, "text": "/new"}},
         {"subtype": "message_deleted"},
-        {"subtype": "bot_message", "user": None},
         {"subtype": "channel_join"},
         {"subtype": "assistant_app_thread"},
         {"hidden": True},
-        {"bot_id": "B2"},
-        {"bot_profile": {"id": "B2"}},
+        {"edited": {"user": ANN, "ts": "1700000001.000000"}},
+        {"type": "app_mention", "text": f"<@{BOT_USER}> /reset", "edited": {"user": ANN}},
         {"user": BOT_USER},
-        {"user": "USLACKBOT"},
-        {"channel": "C1", "channel_type": "channel"},
-        {"channel": "G1", "channel_type": "mpim"},
-        {"channel": "C1", "channel_type": None, "type": "app_mention"},
+        {"user": BOT_USER, "bot_id": BOT},
+        {"user": None, "bot_id": BOT, "subtype": "bot_message"},
         {"team": "T2"},
         {"user_team": "T2"},
         {"source_team": "T2"},
@@ -100,7 +201,17 @@ def test_what_nobody_said_to_us_just_now_starts_nothing(changed: dict[str, Any])
 
 @pytest.mark.parametrize(
     "changed",
-    [{"user": None}, {"user": "ann"}, {"channel": "D 1"}, {"ts": None}, {"ts": "yesterday"}, {"ts": "1"}, {"ts": 17.5}],
+    [
+        {"user": None},
+        {"user": "ann"},
+        {"user": None, "subtype": "bot_message"},
+        {"bot_id": "7"},
+        {"channel": "D 1"},
+        {"ts": None},
+        {"ts": "yesterday"},
+        {"ts": "1"},
+        {"ts": 17.5},
+    ],
 )
 def test_a_message_without_person_place_or_time_is_unreadable(changed: dict[str, Any]) -> None:
     assert isinstance(read(event(**changed)), Unreadable)
@@ -160,13 +271,44 @@ def test_what_follows_the_slash_command_is_a_command_or_ordinary_text(typed: str
     assert update.ref is None
 
 
+def test_a_slash_command_in_a_channel_is_for_the_bot_and_no_private_matter() -> None:
+    update = message(slash("每天9点提醒我们开会", channel_id=TEAM_CHANNEL))
+
+    assert where(update) == (TEAM_CHANNEL, "", Address.DIRECT)
+    assert message(slash("status")).is_private
+
+
 def test_two_slash_commands_are_two_events() -> None:
     assert message(slash(trigger="1.1.a")).event != message(slash(trigger="1.1.b")).event
 
 
-@pytest.mark.parametrize("changed", [{"channel_id": "C1"}, {"team_id": "T2"}])
-def test_a_slash_command_from_elsewhere_starts_nothing(changed: dict[str, Any]) -> None:
-    assert isinstance(read(slash(**changed)), Ignored)
+@pytest.mark.parametrize("changed", [{"team_id": "T2"}, {"user_team_id": "T2"}])
+@pytest.mark.parametrize("channel", [DM, TEAM_CHANNEL])
+def test_a_slash_command_of_another_workspace_starts_nothing(channel: str, changed: dict[str, Any]) -> None:
+    """T16."""
+    assert isinstance(read(slash(**{"channel_id": channel} | changed)), Ignored)
+
+
+@pytest.mark.parametrize(
+    ("changed", "sender"),
+    [
+        ({"bot_id": "B2"}, Sender("B2", is_bot=True)),
+        ({"user": "UB2", "bot_profile": {"id": "B2", "name": "Build"}}, Sender("B2", "Build", is_bot=True)),
+        ({"user": None, "bot_id": "B2", "subtype": "bot_message", "username": "Jo"}, Sender("B2", "Jo", is_bot=True)),
+        ({"user": "USLACKBOT"}, Sender("USLACKBOT", is_bot=True)),
+        ({"bot_id": "B2", "app_id": "A2"}, Sender("B2", is_bot=True)),
+    ],
+)
+def test_another_bots_message_is_a_bots_also_where_it_speaks_in_a_persons_name(
+    changed: dict[str, Any], sender: Sender
+) -> None:
+    assert message(in_channel(**changed)).sender == sender
+
+
+def test_what_our_own_app_posts_is_never_heard() -> None:
+    body = in_channel(text=f"<@{BOT_USER}> hi", bot_id="B9", app_id="AOWN") | {"api_app_id": "AOWN"}
+
+    assert isinstance(read(body), Ignored)
 
 
 def test_forwarded_text_is_quoted_and_never_the_persons_own_word() -> None:
@@ -204,6 +346,17 @@ def test_a_press_in_a_thread_is_answered_in_the_thread() -> None:
     assert from_press(update.press) == ConversationId("slack", DM, "1700000001.000000")
 
 
+def test_a_press_in_a_channel_is_no_private_one() -> None:
+    container = {"channel_id": TEAM_CHANNEL, "message_ts": "1700000005.000000", "thread_ts": ROOT}
+
+    update, private = read(press(channel={"id": TEAM_CHANNEL}, container=container)), read(press())
+
+    assert isinstance(update, ButtonPress)
+    assert isinstance(private, ButtonPress)
+    assert update.conversation == ConversationId("slack", TEAM_CHANNEL, ROOT)
+    assert (update.is_private, private.is_private) == (False, True)
+
+
 def test_each_press_has_an_event_and_an_answer_of_its_own() -> None:
     first, second = read(press(at="1700000009.000001")), read(press(at="1700000009.000002"))
 
@@ -224,7 +377,6 @@ def test_a_press_id_that_is_not_ours_has_no_place(junk: str) -> None:
     [
         {"actions": [{"action_id": "theirs", "value": "a:b", "action_ts": "1700000009.000001"}]},
         {"actions": []},
-        {"channel": {"id": "C1"}},
         {"user": {"id": ANN, "team_id": "T2"}},
     ],
 )
@@ -241,6 +393,83 @@ def test_a_changed_profile_is_told() -> None:
     update = read(event(type="user_change", user=person(tz="Europe/Berlin")))
 
     assert update == PersonChanged(ANN, person(tz="Europe/Berlin"))
+
+
+def changed(body: object) -> ChatChanged:
+    update = read(body)
+    assert isinstance(update, ChatChanged), update
+    return update
+
+
+@pytest.mark.parametrize(
+    ("body", "change", "by"),
+    [
+        (told("member_joined_channel", user=BOT_USER, inviter=ANN), Change.JOINED, ANN),
+        (told("member_joined_channel", user=BOT_USER), Change.JOINED, None),
+        (told("member_left_channel", user=BOT_USER), Change.GONE, None),
+        (told("channel_left", actor_id=ANN), Change.GONE, ANN),
+        (told("group_left"), Change.GONE, None),
+        (told("channel_archive", user=ANN), Change.GONE, ANN),
+        (told("group_archive", user=ANN), Change.GONE, ANN),
+        (told("channel_deleted"), Change.GONE, None),
+        (told("group_deleted"), Change.GONE, None),
+        (told("channel_unarchive", user=ANN), Change.JOINED, ANN),
+        (told("group_unarchive", user=ANN), Change.JOINED, ANN),
+    ],
+)
+def test_what_becomes_of_a_channel_is_told_with_who_did_it(body: object, change: Change, by: str | None) -> None:
+    update = changed(body)
+
+    assert update.conversation == ConversationId("slack", TEAM_CHANNEL)
+    assert (update.change, update.sender) == (change, Sender(by) if by else None)
+    assert update.at == datetime(2023, 11, 14, 22, 13, 40, tzinfo=UTC)
+    assert not update.is_private
+    assert changed(body) == update
+
+
+def test_a_channel_that_moved_names_its_new_id() -> None:
+    update = changed(told("channel_id_changed", old_channel_id="C1", new_channel_id="C9", channel=None))
+
+    assert (update.conversation.chat, update.change, update.to) == ("C1", Change.MOVED, "C9")
+
+
+def test_a_change_without_a_time_is_one_event_of_now() -> None:
+    update = changed(told("channel_left", event_ts=None))
+
+    assert update.at == NOW
+    assert "EvTold" in update.event
+
+
+def test_to_leave_and_to_come_back_are_different_events() -> None:
+    there = changed(told("member_joined_channel", user=BOT_USER)).event
+    later = changed(told("member_joined_channel", user=BOT_USER, event_ts="1700000030.000000")).event
+    gone = changed(told("channel_left")).event
+
+    assert len({there, later, gone}) == 3
+
+
+@pytest.mark.parametrize("kind", ["member_joined_channel", "member_left_channel"])
+def test_people_who_come_and_go_change_nothing(kind: str) -> None:
+    assert isinstance(read(told(kind, user=ANN)), Ignored)
+
+
+def test_a_new_name_of_a_channel_is_told() -> None:
+    renamed = told("channel_rename", channel={"id": TEAM_CHANNEL, "name": "内科", "created": 1})
+
+    assert read(renamed) == ChannelRenamed(TEAM_CHANNEL, "内科")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        told("channel_left", channel=None),
+        told("channel_left", event_ts=None) | {"event_id": None},
+        told("channel_id_changed", old_channel_id="C1", new_channel_id=None),
+        told("channel_rename", channel="C1"),
+    ],
+)
+def test_a_change_without_a_place_or_an_id_is_unreadable(body: object) -> None:
+    assert isinstance(read(body), Unreadable)
 
 
 JUNK: tuple[Any, ...] = (
@@ -269,6 +498,13 @@ def test_ten_thousand_spoilt_payloads_crash_nothing() -> None:
         event(type="app_mention", subtype="file_share"),
         press(container={"channel_id": DM, "message_ts": "1700000005.000000", "thread_ts": "1700000001.000000"}),
         slash(),
+        slash(channel_id=TEAM_CHANNEL),
+        *pair(files=[{"id": "F"}], thread_ts=ROOT),
+        in_channel(bot_id="B2", bot_profile={"id": "B2", "name": "Build"}, user_team=TEAM, source_team=TEAM),
+        told("member_joined_channel", user=BOT_USER, inviter=ANN),
+        told("channel_archive", user=ANN),
+        told("channel_rename", channel={"id": TEAM_CHANNEL, "name": "内科"}),
+        told("channel_id_changed", old_channel_id="C1", new_channel_id="C9"),
         {"type": "view_submission", "view": {}},
     ]
 
@@ -279,10 +515,8 @@ def test_ten_thousand_spoilt_payloads_crash_nothing() -> None:
             body = spoil(body, random)
         update = read(body)
         kinds[type(update).__name__] = kinds.get(type(update).__name__, 0) + 1
-        if isinstance(update, UserMessage | ButtonPress):
+        if isinstance(update, UserMessage | ButtonPress | ChatChanged):
             assert (update.at - datetime(1970, 1, 1, tzinfo=UTC)) < timedelta(days=366 * 400)
-            json.dumps(update.event + update.sender.id).encode()
-            if isinstance(update, UserMessage):
-                (update.text + update.quoted).encode()
+            json.dumps(asdict(update), ensure_ascii=False, default=str).encode()
 
-    assert {"UserMessage", "ButtonPress", "Ignored", "Unreadable", "PersonChanged"} <= set(kinds)
+    assert set(kinds) == {each.__name__ for each in get_args(Update)}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 TOKEN = "4242:AA-test_token-0123456789abcdefghijkl"
+BOT = {"id": 4242, "is_bot": True, "first_name": "zclaw", "username": "zclawbot"}
 
 Fault = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -66,12 +67,16 @@ class FakeApi:
             self.changed.notify_all()
         if self.faults.get(method):
             return await self.faults[method].pop(0)(request)
+        if method == "getMe":
+            return success(BOT)
         if method == "getUpdates":
             return await self._updates(int(str(params.get("offset", 0))))
         if method in ("sendMessage", "editMessageText"):
-            self.numbers += 1
-            chat = {"id": params["chat_id"], "type": "private", "first_name": "A"}
-            return success({"message_id": self.numbers, "date": 1, "chat": chat, "text": params["text"]})
+            self.numbers += method == "sendMessage"
+            number = params.get("message_id", self.numbers)
+            kind = "supergroup" if int(str(params["chat_id"])) < 0 else "private"
+            chat = {"id": params["chat_id"], "type": kind, "first_name": "A"}
+            return success({"message_id": number, "date": 1, "chat": chat, "text": params["text"]})
         return success(True)
 
     async def _updates(self, offset: int) -> web.Response:

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bots.adapter import AnswerLost, Undeliverable, WrongToken
+from bots.adapter import AnswerLost, ChatGone, ChatMoved, Undeliverable, WrongToken
 from bots.telegram import TelegramAdapter
+from bots.telegram.calls import Refused
 from kernel.chat import (
     ButtonPress,
     Choice,
     ConversationId,
-    Inbound,
+    Heard,
     Look,
     MessageRef,
     Notice,
@@ -57,12 +58,12 @@ class Inbox:
     """What was delivered; while `shut`, `deliver` waits as it does for a store that is away."""
 
     def __init__(self) -> None:
-        self.got: list[Inbound] = []
+        self.got: list[Heard] = []
         self.tried = asyncio.Event()
         self.open = asyncio.Event()
         self.open.set()
 
-    async def deliver(self, inbound: Inbound) -> None:
+    async def deliver(self, inbound: Heard) -> None:
         self.tried.set()
         await self.open.wait()
         self.got.append(inbound)
@@ -131,7 +132,7 @@ async def test_a_poll_holds_shorter_than_a_lease_and_asks_for_no_edits(api: Fake
     async with polling(api, Inbox()):
         await api.until(lambda: bool(api.of("getUpdates")))
 
-    assert api.of("getUpdates")[0] == {"timeout": 10, "allowed_updates": ["message", "callback_query"]}
+    assert api.of("getUpdates")[0] == {"timeout": 8, "allowed_updates": ["message", "callback_query", "my_chat_member"]}
 
 
 @pytest.mark.parametrize("status", [401, 404])
@@ -251,9 +252,21 @@ async def test_looks_that_telegram_refuses_are_left_out(api: FakeApi) -> None:
         (says("<html>fine</html>"), AnswerLost),
         (says('{"ok": true, "resu'), AnswerLost),
         (hangs_up, AnswerLost),
-        (refuses(403, "Forbidden: bot was blocked by the user"), Undeliverable),
-        (refuses(400, "Bad Request: chat not found"), Undeliverable),
-        (refuses(400, "moved", migrate_to_chat_id=-5), Undeliverable),
+        (refuses(403, "Forbidden: bot was blocked by the user"), ChatGone),
+        (refuses(403, "Forbidden: bot was kicked from the supergroup chat"), ChatGone),
+        (refuses(403, "Forbidden: bot is not a member of the supergroup chat"), ChatGone),
+        (refuses(403, "Forbidden: bot can't initiate conversation with a user"), ChatGone),
+        (refuses(403, "Forbidden: user is deactivated"), ChatGone),
+        (refuses(403, "Forbidden: the group chat was deleted"), ChatGone),
+        (refuses(400, "Bad Request: group chat was deactivated"), ChatGone),
+        (refuses(400, "Bad Request: chat not found"), ChatGone),
+        (refuses(400, "Bad Request: not enough rights to send text messages to the chat"), ChatGone),
+        (refuses(400, "Bad Request: have no rights to send a message"), ChatGone),
+        (refuses(400, "Bad Request: CHAT_WRITE_FORBIDDEN"), ChatGone),
+        (refuses(400, "Bad Request: PEER_ID_INVALID"), ChatGone),
+        (refuses(400, "Bad Request: message thread not found"), Refused),
+        (refuses(400, "Bad Request: TOPIC_CLOSED"), Refused),
+        (refuses(400, "moved", migrate_to_chat_id=-5), ChatMoved),
         (refuses(401, "Unauthorized"), WrongToken),
     ],
 )
@@ -263,8 +276,47 @@ async def test_failures_are_told_apart(api: FakeApi, fault: Fault, failure: type
         with pytest.raises(failure) as caught:
             await adapter.send(Reply(D1, "a"), "a", key="k", is_doubtful=False, is_last=True)
 
+    assert type(caught.value) is failure
     assert TOKEN not in repr(caught.value)
     assert caught.value.__context__ is None
+
+
+async def test_a_group_that_has_moved_says_where(api: FakeApi) -> None:
+    """R25."""
+    api.faults["sendMessage"] = [refuses(400, "Bad Request: upgraded", migrate_to_chat_id=-1002001)]
+    async with sending(api) as adapter:
+        with pytest.raises(ChatMoved) as caught:
+            await adapter.send(Reply(D1, "a"), "a", key="k", is_doubtful=False, is_last=True)
+
+    assert caught.value.to == "-1002001"
+    assert len(api.of("sendMessage")) == 1
+
+
+async def test_the_general_topic_is_sent_to_without_its_number(api: FakeApi) -> None:
+    """M18: topic 1 is refused when sending."""
+    inbox = Inbox()
+    general = {"chat": {"id": -1009, "type": "supergroup", "title": "G"}, "message_thread_id": 1}
+    await api.adds(numbered(message(text="/help", is_topic_message=True, **general), 5))
+    async with polling(api, inbox):
+        await api.until(lambda: api.offset == 6)
+    (heard,) = inbox.got
+    async with sending(api) as adapter:
+        for where in (heard.conversation, ConversationId("telegram", "-1009", "1")):
+            await adapter.send(Reply(where, "a"), "a", key="k", is_doubtful=False, is_last=True)
+
+    assert [each.get("message_thread_id") for each in api.of("sendMessage")] == [None, None]
+
+
+async def test_an_update_that_comes_again_after_a_restart_is_the_same_event(api: FakeApi) -> None:
+    """M1: events are remembered for two days, so it is answered once."""
+    inbox = Inbox()
+    for _ in range(2):
+        api.offset = 0  # The confirmation was lost.
+        await api.adds(numbered(message(text="a"), 5))
+        async with polling(api, inbox):
+            await api.until(lambda: api.offset == 6)
+
+    assert [each.event for each in inbox.got] == ["telegram:4242:5"] * 2
 
 
 async def test_an_answer_that_does_not_come_in_time_may_be_lost(api: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bots.adapter import HasDrafts
-from kernel.chat import ConversationId, Draft, Reply
+from kernel.chat import Draft, Reply
 from kernel.errors import RetryLater
 from tests.bots.telegram.fake_api import FakeApi, refuses
 from tests.bots.telegram.test_adapter import D1, sending
@@ -71,9 +71,8 @@ async def test_a_limit_on_messages_rests_drafts_too(api: FakeApi) -> None:
     assert api.of("sendMessageDraft") == []
 
 
-async def test_groups_get_no_drafts_and_a_dropped_one_goes_by_itself(api: FakeApi) -> None:
+async def test_a_dropped_draft_of_a_private_chat_goes_by_itself(api: FakeApi) -> None:
     async with sending(api) as adapter:
-        await adapter.show_draft(Draft(ConversationId("telegram", "-1001"), "t", 1, "a"))
         await adapter.drop_draft(D1)
 
     assert api.calls == []

@@ -10,10 +10,20 @@ from typing import Any
 
 import pytest
 
+from bots.telegram.addressing import Me
 from bots.telegram.updates import CALLBACK_LIMIT_BYTES, Skipped, pack, read_update, unpack
-from kernel.chat import ButtonPress, ConversationId, MessageRef, Sender, UserMessage
+from kernel.chat import (
+    ButtonPress,
+    ChatChanged,
+    ConversationId,
+    Heard,
+    MessageRef,
+    Sender,
+    UserMessage,
+)
 
 NOW = datetime(2026, 11, 30, 1, 0, tzinfo=UTC)
+ME = Me("4242", "zclawbot")
 U1: dict[str, Any] = {"id": 1001, "is_bot": False, "first_name": "小", "last_name": "王", "language_code": "zh-hans"}
 D1: dict[str, Any] = {"id": 1001, "type": "private", "first_name": "小"}
 WHERE = ConversationId("telegram", "1001")
@@ -30,8 +40,8 @@ def press(**fields: Any) -> dict[str, Any]:
     return {"update_id": 6, "callback_query": body}
 
 
-def read(raw: object) -> UserMessage | ButtonPress | Skipped:
-    return read_update(raw, "4242", NOW)
+def read(raw: object) -> Heard | Skipped:
+    return read_update(raw, ME, NOW)
 
 
 def test_a_private_message_becomes_a_user_message() -> None:
@@ -181,8 +191,7 @@ def test_what_has_no_words_comes_in_without_words(content: dict[str, Any]) -> No
         message(new_chat_title="x"),
         message(pinned_message={"message_id": 1, "date": 0, "chat": D1}),
         message(),
-        message(text="x", chat={"id": -5, "type": "group", "title": "G"}),
-        message(text="x", **{"from": U1 | {"is_bot": True}}),
+        message(text="x", **{"from": U1 | {"id": 4242, "is_bot": True}}),
         {"update_id": 5, "message": {"message_id": 7, "date": 1, "chat": D1, "text": "nobody"}},
         {"update_id": 5, "edited_message": message(text="/stop")["message"]},
         {"update_id": 5},
@@ -259,6 +268,28 @@ def test_ten_thousand_mutated_updates_raise_nothing() -> None:
         message(text="对", reply_to_message=message(text="原话")["message"]),
         press(),
         message(photo=[{"file_id": "f", "file_unique_id": "u", "width": 1, "height": 1}], caption="c"),
+        message(
+            text="🎩@zclawbot 今天吃啥 @zclawbot",
+            chat={"id": -1009, "type": "supergroup", "title": "病区", "is_forum": True},
+            message_thread_id=3,
+            is_topic_message=True,
+            entities=[
+                {"type": "mention", "offset": 2, "length": 9},
+                {"type": "text_mention", "offset": 17, "length": 9, "user": U1 | {"id": 4242, "is_bot": True}},
+            ],
+            reply_to_message={"message_id": 3, "date": 1, "chat": D1, "from": U1, "text": "原话"},
+        ),
+        message(migrate_to_chat_id=-1009, chat={"id": -5, "type": "group", "title": "病区"}),
+        {
+            "update_id": 5,
+            "my_chat_member": {
+                "chat": {"id": -5, "type": "group", "title": "病区"},
+                "from": U1,
+                "date": 1796000400,
+                "old_chat_member": {"status": "left", "user": U1},
+                "new_chat_member": {"status": "member", "user": U1},
+            },
+        },
     ]
     kinds: set[type] = set()
 
@@ -268,7 +299,7 @@ def test_ten_thousand_mutated_updates_raise_nothing() -> None:
             raw = mutate(raw, chance)
         kinds.add(type(read(raw)))
 
-    assert kinds == {UserMessage, ButtonPress, Skipped}
+    assert kinds == {UserMessage, ButtonPress, ChatChanged, Skipped}
 
 
 def test_deep_nesting_is_skipped() -> None:

@@ -25,12 +25,14 @@ from kernel.workspace import MAX_FILES, Workspace
 from tests.twins.children import TwinChildren
 from tests.twins.clock import JumpingClock
 from tests.twins.processes import living, until, word
+from tests.twins.rights import rights_of
 
 NOW = datetime(2026, 12, 1, 9, tzinfo=UTC)
 
 
 def bound(children: Children, command: object) -> BoundCall:
-    return ToolRegistry([shell(children, Access())]).bind(ToolCall("c1", "shell", json.dumps({"command": command})))
+    call = ToolCall("c1", "shell", json.dumps({"command": command}))
+    return ToolRegistry([shell(children, rights_of(Access()))]).bind(call)
 
 
 def card(command: str, language: str = "en", isolation: Isolation = Isolation.SANDBOX) -> str:
@@ -244,7 +246,7 @@ async def test_without_isolation_only_an_owner_has_it_and_in_private(
     isolation: Isolation, person: str, is_private: bool
 ) -> None:
     access = Access(owners=frozenset({PlatformId("twin", "owner")}))
-    tool = shell(TwinChildren(isolation=isolation), access)
+    tool = shell(TwinChildren(isolation=isolation), rights_of(access))
     assert tool.resolve is not None
     here = Requester(person, ConversationId("twin", "1"), is_private)
     arguments = {"command": "ls"}

@@ -17,6 +17,7 @@ from kernel.tools import Approval, Tool
 from tests.twins.children import TwinChildren
 from tests.twins.clock import JumpingClock
 from tests.twins.http import TwinHttp
+from tests.twins.rights import rights_of
 from zclaw.wiring.toolbox import toolbox
 
 PAGE = Path(__file__).parents[3] / "docs/reference/tools.md"
@@ -47,7 +48,7 @@ ORDINARY: dict[str, Json] = {
 def built_in() -> list[tuple[Tool, Json]]:
     clock = JumpingClock()
     stores = memory_stores(clock, memory=Memory(clock))
-    tools = toolbox(stores, access=Access(), http=TwinHttp(), children=TwinChildren())
+    tools = toolbox(stores, rights=rights_of(Access()), http=TwinHttp(), children=TwinChildren())
     return [(tools.tool(name), ORDINARY[name]) for name in sorted(tools.names)]
 
 

@@ -14,7 +14,22 @@ import redis
 
 from kernel.chat import Attachment, AttachmentKind, ConversationId, Draft, MessageRef, Reply, Sender
 from kernel.errors import BadSettings, LeaseLost, RetryLater, StoreUnfit
-from kernel.ports import LEASE, Alarm, KnownChat, Outcome, Remember, Shelf, Spending, Spent, TriggerPut
+from kernel.ports import (
+    LEASE,
+    Alarm,
+    Grant,
+    KnownChat,
+    Outcome,
+    Remember,
+    Right,
+    Shelf,
+    Silence,
+    Spending,
+    Spent,
+    TriggerPut,
+    Unanswered,
+)
+from kernel.settings import PlatformId
 from kernel.stores import keys, rules
 from kernel.stores.redis.connect import ANSWER_WITHIN_S, Server
 from kernel.stores.redis.stores import open_stores
@@ -98,6 +113,7 @@ async def _everything(stores: Stores, clock: JumpingClock, where: ConversationId
     await stores.people.set_zone(where, "Asia/Shanghai")
     await stores.conversations.note(where, "a note")
     await stores.beats.beat("worker", where.chat, now=now)
+    await stores.locks.take(where.chat, "p1", now=now)
     await stores.wakeups.hint()
     await stores.conversations.put(said("part", where=where, album="a"), now=now)
     await stores.conversations.put(pressed(where=where), now=now)
@@ -139,6 +155,12 @@ async def _everything(stores: Stores, clock: JumpingClock, where: ConversationId
     await stores.outbox.draft(Draft(where, "t2", 1, "I think"), fence=2)
     await stores.outbox.add(reply(where=ConversationId("telegram", where.chat, "beside")), now=now)
     await stores.blobs.put(b"held by nothing")
+    await stores.grants.give(Grant(Right.PERSON, PlatformId("telegram", where.chat), "Ann"))
+    await stores.grants.settle(PlatformId("telegram", where.chat), where)
+    await stores.grants.offer("ABCD2345", now=now)
+    await stores.rates.count(f"person {where.chat}", MINUTE, now=now)
+    await stores.silences.note(where, Unanswered(now, Silence.LIMITED, "Ann"))
+    await stores.chats.asked(where, where.chat)
 
 
 @pytest.mark.parametrize("where", [HERE, STRANGE])

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from itertools import count
 
 from kernel.chat import (
+    AccessRequested,
     ButtonPress,
     ConversationId,
     Expired,
@@ -114,6 +115,8 @@ def texts(items: tuple[Item, ...]) -> list[str]:
 
 def _text(inbound: Inbound) -> str:
     match inbound:
+        case AccessRequested():
+            return inbound.person.id
         case UserMessage():
             return inbound.text
         case ButtonPress() | Expired():

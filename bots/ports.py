@@ -1,0 +1,23 @@
+"""The ports that bots use, as one value that wiring hands in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernel.ports import Chats, Clock, Conversations, Grants, Outbox, People, Prompts, Rates, Silences, Wakeups
+
+
+@dataclass(frozen=True, slots=True)
+class BotPorts:
+    """One object a port, all over the same store."""
+
+    conversations: Conversations
+    outbox: Outbox
+    prompts: Prompts
+    people: People
+    chats: Chats
+    grants: Grants
+    rates: Rates
+    silences: Silences
+    wakeups: Wakeups
+    clock: Clock
