@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from kernel.schedule.clocks import at
 from kernel.schedule.grammar import find_phrases
+from kernel.schedule.places import named_places
 from kernel.schedule.things import REMINDING, is_thing
 from kernel.schedule.tokens import Kind, Token, words
 
@@ -16,11 +17,12 @@ K = Kind
 
 
 class Named(NamedTuple):
-    """How they are called: the words of their task, whether a time was named too, and whether all are meant."""
+    """How they are called: the words of their task, whether a time was named too, whether all, which of the list."""
 
     body: str
     has_time: bool
     is_all: bool
+    places: tuple[int, ...]
 
 
 _DETERMINERS = frozenset(words("the my our that this those these all any every a an no each your of for last both"))
@@ -46,12 +48,13 @@ _REST_OF_SENTENCE = frozenset(words("anymore until while because since thanks pl
 def named(text: str, folded: str, tokens: list[Token]) -> Named:
     """What `text` (its folded form, its tokens) calls the reminders it manages."""
     taken = bytearray(len(tokens))
-    phrases = find_phrases(tokens)
-    for each in phrases:
-        taken[each.i : each.j] = b"\x01" * (each.j - each.i)
+    places = named_places(tokens)
+    phrases = [f for f in find_phrases(tokens) if not any(i < f.j and f.i < j for _, i, j in places)]
+    for i, j in (*((f.i, f.j) for f in phrases), *((i, j) for _, i, j in places)):
+        taken[i:j] = b"\x01" * (j - i)
     run = _task(tokens) or _label(folded, tokens, taken) or _bare(tokens)
     body = _said(text, folded, tokens, *_trimmed(tokens, taken, *run)) if run else ""
-    return Named(body, bool(phrases), _are_all(folded, tokens))
+    return Named(body, bool(phrases), _are_all(folded, tokens), tuple(n for n, _, _ in places))
 
 
 def _are_all(folded: str, tokens: list[Token]) -> bool:
@@ -130,6 +133,10 @@ def _bare(tokens: list[Token]) -> Run | None:
     if not tokens or any(is_thing(tokens, i) for i in range(len(tokens))) or not tokens[0].word.isascii():
         return None
     start = next((k + 1 for k, t in enumerate(tokens) if t.word == "about"), 1)
+    sent = next((k for k, t in enumerate(tokens) if t.word in _ENDS and t.word.endswith("s")), 0)
+    label = [t for t in tokens[1:sent] if t.word not in (*_DETERMINERS, "more")]
+    if sent and not label and at(tokens, sent + 1).word in _PREPOSITIONS:
+        start = sent + 2  # no more notifications for the gym
     return start, _clause_end(tokens, start)
 
 
@@ -137,6 +144,7 @@ def _trimmed(tokens: list[Token], taken: bytearray, i: int, j: int) -> Run:
     """Without the times, determiners and particles at both ends."""
     while i < j and (
         taken[i]
+        or tokens[i].kind is K.AND
         or tokens[i].word in (*_DETERMINERS, *_POINTING, *_WHOLE, *_PREPOSITIONS, "把", "将", "再", "去", "in", "at")
         or (tokens[i].kind is K.FILLER and tokens[i].word != "还")
         or tokens[i].kind in (K.HABIT, K.QUOTE, K.PUNCT, K.POLITE, K.HELP, K.AT)

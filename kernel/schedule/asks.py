@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kernel.schedule.clocks import at
+from kernel.schedule.things import OBJECTS
 from kernel.schedule.tokens import Kind, Token, words
 
 K = Kind
@@ -37,7 +38,7 @@ _DONE_MARKS = frozenset(words("了 过 好 的"))
 _MILD = frozenset(
     words(
         "告诉 通知 叫 喊 告知 提 tell call text message warn let notify alert give shout hit dm "
-        "bug 催 敲 督促 叮嘱 知会 唤 呼叫"
+        "bug nag pester prod hassle hound 催 敲 督促 叮嘱 知会 唤 呼叫"
     )
 )
 _PRODUCTS = frozenset(words("app apps software tool feature service clock sound tone system program"))
@@ -79,13 +80,18 @@ _MAKES = frozenset(words("排个 做个 来个 来一个"))
 _GIVES = frozenset(words("nudge ping shout call buzz heads poke reminder alert wakeup wake text alarm timer countdown"))
 
 
+_SENDS = frozenset(words("shoot send fire"))
+_SENT = frozenset(words("nudge ping reminder alert"))
+"""send me a reminder; a text that is sent is a message."""
+
+
 def clause_start(tokens: list[Token], i: int, *, commas: bool = True) -> int:
     """Where the clause that holds token `i` begins."""
     ends = _CLAUSE_ENDS_AND_COMMA if commas else _CLAUSE_ENDS
     punct = K.PUNCT
     for k in range(i - 1, -1, -1):
-        kind, _, _, _, word = tokens[k]
-        if kind is punct and word in ends:
+        token = tokens[k]
+        if token[0] is punct and token.word in ends:
             return k + 1
     return 0
 
@@ -119,9 +125,7 @@ def _ask_at(tokens: list[Token], i: int, folded: str) -> Ask | None:
             return _forget(tokens, i) or _give(tokens, i)
         case K.WORD | K.DONE if tokens[i].word in ("reminding", "reminded"):
             return _inflected(tokens, i)
-        case K.WORD if tokens[i].word in ("let", "give", "lemme"):
-            return _give(tokens, i)
-        case K.NOW | K.AGENT if tokens[i].word in ("give", "let"):
+        case K.WORD | K.NOW | K.AGENT if tokens[i].word in ("let", "give", "gimme", "lemme", *_SENDS):
             return _give(tokens, i)
     return None
 
@@ -183,6 +187,8 @@ def _verb(tokens: list[Token], i: int, folded: str) -> Ask | None:
     j, to_me, mentions = target
     if before.kind is K.OF and before.end == token.start and at(tokens, j).kind in (K.HABIT, K.DONE):
         return None  # 今天的提醒我都看到了
+    if at(tokens, j).kind is K.PERIOD and at(tokens, j + 1).word == "了":
+        return None  # 提醒晚了半小时
     if at(tokens, j).word == "了" and (
         at(tokens, j + 1).kind in (K.PUNCT, K.QUESTION, K.DONE, K.FILLER) or j + 1 == len(tokens)
     ):
@@ -241,18 +247,22 @@ def _noun(tokens: list[Token], i: int) -> Ask | None:
     """定个闹钟, set a daily reminder, or a timer word at the very start."""
     token = tokens[i]
     start = clause_start(tokens, i)
-    if (token.n == 1 and token.kind is K.NOUN) or at(tokens, i + 1).word in _PRODUCTS:
+    if (token.n == 1 and token.kind is K.NOUN) or at(tokens, i + 1).word in (*_PRODUCTS, *OBJECTS):
         return None
     timer = token.word in TIMERS
     j = i + 1
     if token.kind is K.NOUN and at(tokens, j).kind is K.ASK and at(tokens, j + 1).kind not in (K.ME,):
         j += 1
+    if at(tokens, j).word == "in" and at(tokens, j + 1).kind is K.FOR:
+        j += 1  # put a reminder in for 9:10
     if at(tokens, j).word in ("call", "for", "提醒"):
         j += at(tokens, j).word == "call"
     for k in range(i - 1, max(start, i - 16) - 1, -1):
         if tokens[k].kind is K.CREATE and tokens[k].word != "new":
             if (
-                at(tokens, k - 1).word in ("i", "i'll", "i've", "we", "we'll")
+                at(tokens, k + 1).word == "off"  # set off the alarm
+                or at(tokens, k - 1).kind is K.HABIT
+                or at(tokens, k - 1).word in ("i", "i'll", "i've", "we", "we'll")
                 or at(tokens, k - 1).kind is K.DONE
                 or at(tokens, k + 1).word in _DONE_MARKS
             ):
@@ -269,6 +279,10 @@ def _noun(tokens: list[Token], i: int) -> Ask | None:
         wished = tokens[k].word in ("need", "want", "get", "like", "要", "想要", "来") and tokens[k + 1].word != "rid"
         if wished and not at(tokens, k - 1).word.endswith("n't"):
             return Ask(k, j, True, is_noun=True, is_timer=timer, inner=(k + 1, i))
+    if at(tokens, start).word == "我" and at(tokens, start + 1).kind is K.OF:
+        return None  # 我的闹钟定在7点
+    if token.word[:1] <= "z" and any(t.kind is K.DONE for t in tokens[i + 1 :]):
+        return None  # timer for 10 minutes went off already
     made = _made_behind(tokens, i) if timer or token.word == "提醒" else None
     if made is not None:
         return Ask(i, made + 1, True, is_noun=True, is_timer=timer)
@@ -317,8 +331,11 @@ def _forget(tokens: list[Token], i: int) -> Ask | None:
 
 def _inflected(tokens: list[Token], i: int) -> Ask | None:
     """would you mind reminding me; I want to be reminded."""
-    if tokens[i].word == "reminding" and at(tokens, i - 1).word == "mind" and at(tokens, i + 1).kind is K.ME:
+    reminding = tokens[i].word == "reminding" and at(tokens, i + 1).kind is K.ME
+    if reminding and at(tokens, i - 1).word == "mind":
         return Ask(i, i + 2, True)
+    if reminding and at(tokens, i - 1).word in ("start", "begin", "keep"):
+        return Ask(i - 1, i + 2, True)
     wish = at(tokens, i - 3).word in ("like", "want", "need")
     if tokens[i].word == "reminded" and wish and at(tokens, i - 2).word == "to" and at(tokens, i - 1).word == "be":
         return Ask(i - 3, i + 1, True)
@@ -329,11 +346,12 @@ def _give(tokens: list[Token], i: int) -> Ask | None:
     """give me a nudge, let me know."""
     if at(tokens, i).word == "let" and at(tokens, i + 1).kind is K.ME and at(tokens, i + 2).word == "know":
         return Ask(i, i + 3, True, is_mild=True)
-    if at(tokens, i).word == "give" and at(tokens, i + 1).kind is K.ME:
-        j = i + 2
+    gives = at(tokens, i).word in ("give", "gimme")
+    if at(tokens, i).word == "gimme" or ((gives or at(tokens, i).word in _SENDS) and at(tokens, i + 1).kind is K.ME):
+        j = i + 1 if at(tokens, i).word == "gimme" else i + 2
         while at(tokens, j).word in ("a", "quick", "little"):
             j += 1
-        if at(tokens, j).word in _GIVES:
+        if at(tokens, j).word in (_GIVES if gives else _SENT):
             end = j + 1
             if at(tokens, end).word in ("up", "ups"):
                 end += 1

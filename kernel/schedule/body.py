@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernel.schedule.asks import Ask
+from kernel.schedule.clocks import at
 from kernel.schedule.phrases import Count, Found, Lasting, Until
 from kernel.schedule.tokens import Kind, Token, words
 
@@ -16,13 +17,14 @@ _START = frozenset(
         "okay 哦 所以 然后 以后 名字叫 标题 备注 pls plz 帮我 给我 能 你 您 你好 您好 小助手 "
         "助手 机器人 会 都会 都要 可以 能不能 可不可以 我想让你 想让你 我要 我想 今后 就 for on "
         "at of saying , hey hi hello so then also can could would will "
-        "called named titled 一起 to_be 别让我忘了 千万 就是 整 the_next"
+        "called named titled 一起 to_be 应该 时间: 时间是 时间为 别让我忘了 千万 就是 整 the_next"
     )
 )
 _END = frozenset(
     words(
         "吧 啊 呀 哦 喔 哈 啦 呢 呗 嘛 哟 噢 咯 谢谢 多谢 谢啦 谢了 感谢 辛苦了 拜托了 拜托 好吗 "
-        "行吗 可以吗 好么 成吗 行不行 好不好 吗 么 please thanks thank thx cheers pls plz 哇 唔该 "
+        "就好了 就行了 就好 就行 行吗 可以吗 好么 成吗 行不行 好不好 吗 么 please thanks thank thx cheers pls plz "
+        "哇 唔该 "
         "的 记得 ok okay 可以不 喂 亲 you to and 麻烦 请 嗯 的时候 到时候 就 by 一下哈"
     )
 )
@@ -39,10 +41,12 @@ def cut_body(text: str, tokens: list[Token], found: list[Found], ask: Ask | None
         return _text(text, tokens, removed, 0, len(tokens))
     for k in range(ask.i, ask.j):
         removed[k] = 1
+    _keep_verb(text, tokens, ask, removed)
     _drop_bound_verbs(tokens, found, ask, removed)
     _drop_light(tokens, removed, ask.j, len(tokens))
-    after = _text(text, tokens, removed, ask.j, len(tokens))
-    if after and not whole:
+    after = _text(text, tokens, removed, ask.j - (not removed[ask.j - 1]), len(tokens))
+    named = after if after and not whole and _is_only_name(tokens, removed, ask) else ""
+    if after and not whole and not named:
         return after
     if ask.inner is not None:
         marks = bytearray(len(tokens))
@@ -50,7 +54,7 @@ def cut_body(text: str, tokens: list[Token], found: list[Found], ask: Ask | None
             marks[each.i : each.j] = b"\x01" * (each.j - each.i)
         first, last = ask.inner
         while first < last and (
-            tokens[first].word in ("a", "the", "个", "new")
+            tokens[first].word in ("a", "the", "个", "new", "my", "our")
             or tokens[first].n == 1
             or tokens[first].kind is K.NUM
             or marks[first]
@@ -65,9 +69,32 @@ def cut_body(text: str, tokens: list[Token], found: list[Found], ask: Ask | None
         i += 1
     _drop_light(tokens, removed, 0, ask.i)
     inside = _text(text, tokens, removed, 0, ask.i)
+    if named:
+        return f"{named}{'' if named[0] > 'z' else ', '}{inside}" if inside else named
     if whole and after and inside:
         return f"{inside}，{after}" if any("一" <= c <= "鿿" for c in inside) else f"{inside}, {after}"
     return after or inside
+
+
+_VERBS = frozenset(
+    "交吃喝买打开关拿带看写发做洗收接送去回查量填签叫找给问订退取换改喂记报上出起睡走跑练学读背还付缴充续"
+)
+"""With one of these behind it 提醒我下 is 提醒我一下."""
+
+
+def _keep_verb(text: str, tokens: list[Token], ask: Ask, removed: bytearray) -> None:
+    """提醒我下明天的医嘱: 下 is the verb of the task, not a particle of the asking form."""
+    last, follow = tokens[ask.j - 1], at(tokens, ask.j)
+    if last.word == "下" and follow.start == last.end and "一" <= text[last.end : last.end + 1] <= "鿿":
+        removed[ask.j - 1] = text[last.end] in _VERBS
+
+
+def _is_only_name(tokens: list[Token], removed: bytearray, ask: Ask) -> bool:
+    """吃阿司匹林 每晚八点半 提醒一下爷爷: behind the ask stands nothing but who is to be reminded."""
+    if tokens[ask.i].kind is not K.ASK or ask.to_me:
+        return False
+    rest = [t for k, t in enumerate(tokens) if k >= ask.j and not removed[k] and t.kind not in _LIGHT]
+    return len(rest) == 1 and rest[0].kind is K.PERSON
 
 
 def _drop_bound_verbs(tokens: list[Token], found: list[Found], ask: Ask, removed: bytearray) -> None:
@@ -121,7 +148,7 @@ def _text(text: str, tokens: list[Token], removed: bytearray, i: int, j: int) ->
 
 
 def _trim(text: str, tokens: list[Token], i: int, j: int) -> str:
-    while i < j and _is_loose(tokens[i], _START, first=True):
+    while i < j and _is_loose(tokens[i], _START, first=True) and not _is_syllable(tokens, i, j):
         i += 1
     while j > i and _is_loose(tokens[j - 1], _END, first=False):
         j -= 1
@@ -129,10 +156,19 @@ def _trim(text: str, tokens: list[Token], i: int, j: int) -> str:
         return ""
     if not any(c.isalnum() for c in text[tokens[i].start : tokens[j - 1].end]):
         return ""
+    if i + 1 == j and tokens[i].word in ("把", "将"):
+        return ""  # 把闹钟设成7点
     end = tokens[j - 1].end
     if text[end : end + 1] in tuple(")）”\"'」』》"):
         end += text[tokens[i].start : end].count({")": "(", "）": "（"}.get(text[end], text[end])) > 0
     return text[tokens[i].start : end].strip()
+
+
+def _is_syllable(tokens: list[Token], i: int, j: int) -> bool:
+    """The 下 of 下线, the 就 of 就诊: without it one character would be left, which is no task."""
+    token, last = tokens[i], tokens[j - 1]
+    alone = i + 2 == j and token.end == last.start and last.kind is K.TEXT
+    return alone and token.word[:1] > "z" and token.end - token.start == 1 == last.end - last.start
 
 
 def _is_loose(token: Token, words: frozenset[str], *, first: bool) -> bool:

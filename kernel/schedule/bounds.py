@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kernel.schedule.clocks import at, clock
 from kernel.schedule.days import day
 from kernel.schedule.lengths import Read, in_phrase, is_english
@@ -40,13 +42,16 @@ def from_phrase(tokens: list[Token], i: int) -> Read:
     while at(tokens, j).kind in (K.FROM, K.AT) or at(tokens, j).word in ("the", "on"):
         j += 1
     while at(tokens, j).kind is K.PERIOD:
-        window = clock_or_window(tokens, j + 1, sure=True)
+        k = j + 2 if at(tokens, j + 1).kind is K.AT else j + 1  # beginning tonight at 10
+        window = clock_or_window(tokens, k, sure=True)
+        if window and isinstance(window[0], Clock):
+            window = FromClock(window[0]), window[1]
         if window and isinstance(window[0], (Window, FromClock)):
             named = window[0]
             first = named.first if isinstance(named, Window) else named.clock
             if not first.literal:
                 first = Clock(first.hour, first.minute, first.second, at(tokens, j).word)
-            return (Window(first, named.last) if isinstance(named, Window) else FromClock(first)), window[1]
+            return (replace(named, first=first) if isinstance(named, Window) else FromClock(first)), window[1]
         break
     window = clock_or_window(tokens, j, sure=True)
     if window and isinstance(window[0], Window):
@@ -74,6 +79,10 @@ def from_phrase(tokens: list[Token], i: int) -> Read:
     if read and not isinstance(read[0], (Unclear, Except)):
         k = read[1] + 1 if at(tokens, read[1]).kind is K.START else read[1]
         return From(read[0]), k  # type: ignore[arg-type]  # day_phrase gives a day here: the others returned above.
+    length = span(tokens, j)
+    if length and at(tokens, length[1]).kind is K.AFTER and at(tokens, length[1]).word != "after":
+        k = length[1] + 2 if at(tokens, length[1] + 1).kind is K.START else length[1] + 1
+        return From(Ahead(length[0])), k  # 从3天后开始
     ahead = in_phrase(tokens, j) if at(tokens, j).kind is K.IN else None
     if ahead and isinstance(ahead[0], Ahead):
         return From(ahead[0]), ahead[1]
@@ -224,6 +233,10 @@ def day_before(tokens: list[Token], i: int) -> Read:
     return Unclear(impossible=False), j + 2
 
 
+_EVENTS = frozenset({K.TEXT, K.AGENT, K.NOW, K.CALL, K.CHANGE, K.NOUN, K.PERSON, K.LINK})
+"""Kinds of words that may end the name of an event (高考, 出差)."""
+
+
 def before(tokens: list[Token], i: int) -> Read:
     """前10分钟 names a lead; a time with 前, 最晚 or "by" beside it is a deadline."""
     if tokens[i].n:
@@ -235,7 +248,12 @@ def before(tokens: list[Token], i: int) -> Read:
         return Deadline(), i + 1
     if is_english(tokens[i]) and at(tokens, i + 1).kind in (K.WORD, K.GLUE, K.VAGUE) and tokens[i].word == "before":
         return Vague(event=True), i + 2
+    behind, named = at(tokens, i + 1), at(tokens, i - 1)
+    if named.kind in _EVENTS and named.end == tokens[i].start and behind.kind in (K.EVERY, K.DAILY, K.OTHER):
+        return Vague(event=True), i + 1  # 高考前每天: until when?
     if not is_english(tokens[i]) and at(tokens, i - 1).kind in (
+        K.HOLIDAY,
+        K.LAST,
         K.POINT,
         K.CLOCK,
         K.PERIOD,

@@ -71,7 +71,7 @@ class Group:
     @property
     def phrases(self) -> tuple[Phrase, ...]:
         """The phrases alone."""
-        return tuple(f.phrase for f in self.found)
+        return tuple([f.phrase for f in self.found])
 
 
 def group(found: list[Found], tokens: list[Token]) -> list[Group]:
@@ -94,7 +94,7 @@ def _is_glue(tokens: list[Token], i: int, j: int) -> bool:
     for token in tokens[i:j]:
         if token.kind in _GLUE and token.word not in ("about",):
             continue
-        if token.kind is K.PUNCT and token.word in ",、\n()-~/":
+        if token.kind is K.PUNCT and token.word in ",、\n()-~/:":
             continue
         return False
     return True
@@ -107,25 +107,28 @@ def soft(tokens: list[Token], i: int, j: int) -> bool:
     )  # 以后 alone: from now on
 
 
-def choose(groups: list[Group], ask: Ask, tokens: list[Token], *, english: bool) -> list[Found]:
-    """The phrases that say when, in the order to read them."""
+def choose(groups: list[Group], ask: Ask, tokens: list[Token], *, english: bool) -> tuple[list[Found], Plan]:
+    """The phrases that say when, in the order to read them, and their plan."""
     before = [g for g in groups if g.j <= ask.i]
     inside = [g for g in groups if ask.i < g.i and g.j <= ask.j]
     after = [g for g in groups if g.i >= ask.j]
     used: list[Group] = list(inside)
+    plan = _plan(used) if used else Plan()
     for each in reversed(before):
-        taken = each if _wants(each, used, ask, tokens) else _day_of_event(each, used)
+        taken = each if _wants(each, used, plan, ask, tokens) else _day_of_event(each, plan)
         if taken:
             used.insert(0, taken)
+            plan = _plan(used)
     if before and not after and len(before) == len(used):
-        return [f for g in used for f in g.found]
+        return [f for g in used for f in g.found], plan
     if _names_event(after, ask, tokens):
         after = after[1:]
     for index, each in enumerate(after):
-        taken = _after(each, index, used, ask, tokens, english)
+        taken = _after(each, index, used, plan, ask, tokens, english)
         if taken:
             used.append(taken)
-    return [f for g in used for f in g.found]
+            plan = _plan(used)
+    return [f for g in used for f in g.found], plan
 
 
 def _names_event(after: list[Group], ask: Ask, tokens: list[Token]) -> bool:
@@ -138,9 +141,8 @@ def _names_event(after: list[Group], ask: Ask, tokens: list[Token]) -> bool:
     return any(_plan([g]).has_time and _plan([g]).days for g in after[1:])
 
 
-def _day_of_event(g: Group, used: list[Group]) -> Group | None:
+def _day_of_event(g: Group, plan: Plan) -> Group | None:
     """明天10点开会，9点50提醒我: the day and its part are those of the event, its clock time is not ours."""
-    plan = _plan(used)
     if not plan.times or plan.lead or _dated(plan) or _is_past(g):
         return None
     steps = any(isinstance(p, Cycle) and p.unit == "s" for p in g.phrases)
@@ -151,7 +153,7 @@ def _day_of_event(g: Group, used: list[Group]) -> Group | None:
 
 
 def _plan(used: list[Group]) -> Plan:
-    return gather(p for g in used for p in g.phrases)
+    return gather([f.phrase for g in used for f in g.found])
 
 
 def _dated(plan: Plan) -> bool:
@@ -172,8 +174,8 @@ def _is_past(g: Group) -> bool:
     ) and any(isinstance(p, Day) and p.offset < 0 for p in g.phrases)
 
 
-def _wants(g: Group, used: list[Group], ask: Ask, tokens: list[Token]) -> bool:
-    """Whether the group before the ask (nearest first) belongs to the schedule."""
+def _wants(g: Group, used: list[Group], plan: Plan, ask: Ask, tokens: list[Token]) -> bool:
+    """Whether the group before the ask (nearest first) belongs to the schedule; `plan` is that of `used`."""
     if all(isinstance(p, Deadline) for p in g.phrases):
         return bool(used) or soft(tokens, g.j, ask.i)
     if all(isinstance(p, Vague) and p.event for p in g.phrases) and not (
@@ -185,7 +187,10 @@ def _wants(g: Group, used: list[Group], ask: Ask, tokens: list[Token]) -> bool:
             return False
         idle = all(isinstance(p, (Lasting, Count, OffMonth)) for p in g.phrases)
         return not idle or soft(tokens, g.j, ask.i)
-    plan = _plan(used)
+    only = g.found[0].phrase if len(g.found) == 1 else None
+    steps = isinstance(only, Cycle) and only.unit == "s" and not plan.sub_daily
+    if steps and any(isinstance(p, (From, FromClock)) for each in used for p in each.phrases):
+        return True  # 每4个小时喂一次奶，明早6点起，提醒我
     if any(isinstance(d, Day) and d.that for d in plan.days):
         return any(isinstance(p, (Dates, Named, Day)) for p in g.phrases)
     if _is_past(g):
@@ -207,9 +212,10 @@ def _wants(g: Group, used: list[Group], ask: Ask, tokens: list[Token]) -> bool:
     return plan.is_series and all(isinstance(p, _BOUNDS) and _is_firm(p, plan) for p in g.phrases)
 
 
-def _after(g: Group, index: int, used: list[Group], ask: Ask, tokens: list[Token], english: bool) -> Group | None:
+def _after(
+    g: Group, index: int, used: list[Group], plan: Plan, ask: Ask, tokens: list[Token], english: bool
+) -> Group | None:
     """The part of a group after the ask that belongs to the schedule, or None."""
-    plan = _plan(used)
     adjacent = index == 0 and soft(tokens, ask.j, g.i)
     trailing = soft(tokens, g.j, len(tokens)) or _is_last_word(tokens, g.j)
     possessive = at(tokens, g.j).kind is K.OF and not adjacent
@@ -223,8 +229,11 @@ def _after(g: Group, index: int, used: list[Group], ask: Ask, tokens: list[Token
     if plan.lead is not None and not plan.has_time and _plan([g]).has_time:
         return g
     steps = all(isinstance(p, Cycle) and p.unit == "s" for p in g.phrases)
-    if steps and adjacent and plan.windows and not plan.sub_daily:
-        return g  # 9点到17点提醒我每90分钟…
+    begins = any(isinstance(p, (From, FromClock)) for each in used for p in each.phrases) and len(plan.times) == 1
+    if steps and adjacent and (plan.windows or begins) and not plan.sub_daily:
+        return g  # 9点到17点提醒我每90分钟…; starting at 9 remind me every hour
+    if plan.sub_daily and trailing and _starts(g, plan):
+        return g  # every 6 hours remind me to …, starting at 8pm tonight
     if plan.sub_daily and trailing and _narrows(g, plan):
         return g  # 每隔2小时提醒我喝水，9点到18点
     if not plan.has_time:
@@ -237,8 +246,8 @@ def _after(g: Group, index: int, used: list[Group], ask: Ask, tokens: list[Token
         return None
     if trailing and not possessive:
         mine = _plan([g])
-        if mine.has_time:
-            return None
+        if mine.has_time or at(tokens, g.i - 1).word == "to":
+            return None  # move the review to Friday
         weekly = all((c.n, c.unit) == (1, "w") for c in mine.cycles) and not mine.days
         if mine.cycles and weekly and plan.days and all(isinstance(d, Weekdays) and d.week is None for d in plan.days):
             return g  # 周五5点叫我收东西，每周
@@ -255,13 +264,29 @@ def _after(g: Group, index: int, used: list[Group], ask: Ask, tokens: list[Token
     return None
 
 
+def _starts(g: Group, plan: Plan) -> bool:
+    """Says when the steps begin: starting tomorrow at 8, 今晚8点开始."""
+    if plan.start or plan.start_time or plan.windows or not any(isinstance(p, (From, FromClock)) for p in g.phrases):
+        return False
+    kinds = (From, FromClock, Clock, Part, Day, Dates, Named, Weekdays, Until, Count, InZone, Lasting)
+    clocks = sum(isinstance(p, (Clock, FromClock)) for p in g.phrases)
+    return clocks == 1 and all(isinstance(p, kinds) for p in g.phrases)
+
+
 def _narrows(g: Group, plan: Plan) -> bool:
     """Says in which hours and on which days the steps go: 9点到18点, on weekdays from 9 to 5."""
     windows = [p for p in g.phrases if isinstance(p, Window)]
-    days = [p for p in g.phrases if isinstance(p, Workdays) or (isinstance(p, Weekdays) and (p.each or windows))]
+    days = [
+        p
+        for p in g.phrases
+        if isinstance(p, Workdays) or (isinstance(p, Weekdays) and p.each) or (isinstance(p, _DATED) and windows)
+    ]
     again = (windows and plan.windows) or (days and (plan.days or plan.workdays))
     parts = sum(isinstance(p, Part) for p in g.phrases) if windows else 0
     return not again and 0 < len(g.phrases) == len(windows) + len(days) + parts
+
+
+_DATED = (Weekdays, Day, Dates, Named)
 
 
 def _opens(tokens: list[Token], i: int) -> bool:

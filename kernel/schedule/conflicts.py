@@ -16,12 +16,14 @@ from kernel.schedule.phrases import (
     Day,
     Either,
     Found,
+    FromClock,
     Hourly,
     Lasting,
     Lead,
     Named,
     OffMonth,
     Phrase,
+    Until,
     Weekdays,
     Window,
     Workdays,
@@ -71,6 +73,8 @@ def conflicts(groups: list[Group], used: list[Found], ask: Ask, tokens: list[Tok
         or _lists_event(used, ask, tokens)
         or _excludes_more(used, covered, tokens)
         or _names_unknown_day(covered, ask, tokens)
+        or _are_some_of_them(used, ask, tokens)
+        or _has_second_task(left, ask, tokens)
     )
 
 
@@ -85,6 +89,33 @@ def _names_unknown_day(covered: set[int], ask: Ask, tokens: list[Token]) -> bool
         return True
     starts = {0, ask.j} | {k + 1 for k in covered if at(tokens, k + 1).word == "on"}
     return any(k not in covered and _is_unknown_day(covered, k, tokens) for k in starts)
+
+
+_MODIFIERS = frozenset({K.TEXT, K.VAGUE, K.AGENT, K.NOW, K.CHANGE, K.LINK})
+
+
+def _are_some_of_them(used: list[Found], ask: Ask, tokens: list[Token]) -> bool:
+    """调休上班的周末, 没课的周三: which of them, no calendar tells."""
+    for f in used:
+        if f.i < 2 or f.j > ask.i or tokens[f.i - 1].kind is not K.OF or not isinstance(f.phrase, (Weekdays, Workdays)):
+            continue
+        named, of = tokens[f.i - 2], tokens[f.i - 1]
+        if named.kind in _MODIFIERS and named.end == of.start and of.end == tokens[f.i].start:
+            return True
+    return False
+
+
+def _has_second_task(left: list[Found], ask: Ask, tokens: list[Token]) -> bool:
+    """remind me at 9 to call mom and at 10 to call dad; to call mom at 9 and to call dad at 10."""
+    for f in left:
+        if f.i < ask.j or not isinstance(f.phrase, Clock) or tokens[f.i].word != "at":
+            continue
+        before, follow = at(tokens, f.i - 1), at(tokens, f.j)
+        if follow.word == "to" and (before.kind is K.AND or before.word == ","):
+            return True
+        if follow.kind is K.AND and at(tokens, f.j + 1).word == "to":
+            return True
+    return False
 
 
 def _is_unknown_day(covered: set[int], k: int, tokens: list[Token]) -> bool:
@@ -108,10 +139,12 @@ def _is_beside(left: list[Found], groups: list[Group], used: list[Found], ask: A
         _bears_before(left, ask, tokens)
         or _has_second_time(left, used, ask, tokens)
         or any(isinstance(f.phrase, Lasting) and f.i == ask.j and not ask.is_noun for f in left)
+        or any(_steps_behind(f, ask, tokens) for f in left)
         or any(_asks_again(tokens, g) or _closes_with_other_days(tokens, g, used) for g in others)
         or any(_closes_with_other_time(tokens, g, used, ask) or _closes_with_other_day(tokens, g, used) for g in others)
         or any(_is_parted(left, f, ask, tokens) for f in used)
         or _closes_with_other_hour(left, ask, tokens)
+        or any(_bounds_steps(tokens, g, used) for g in others)
         or any(f.j <= ask.i for f in _leads(left))
         or any(f.i >= ask.j and (any(_leads(used)) or _opens_clause(tokens, f.i)) for f in _leads(left))
     )
@@ -120,7 +153,12 @@ def _is_beside(left: list[Found], groups: list[Group], used: list[Found], ask: A
 def _bears_before(left: list[Found], ask: Ask, tokens: list[Token]) -> bool:
     """A time in the clause of the ask that no part of the schedule took."""
     start = clause_start(tokens, ask.i)
-    return any(start <= f.i and f.j <= ask.i and _bears(f.phrase) for f in left)
+    return any(
+        start <= f.i
+        and f.j <= ask.i
+        and (_bears(f.phrase) or (isinstance(f.phrase, OffMonth) and at(tokens, f.j).kind is not K.OF))
+        for f in left
+    )
 
 
 def _bears(phrase: Phrase) -> bool:
@@ -258,9 +296,26 @@ def _closes_with_other_hour(left: list[Found], ask: Ask, tokens: list[Token]) ->
 
 def _excludes_more(used: list[Found], covered: set[int], tokens: list[Token]) -> bool:
     """An exclusion from a series that no phrase holds."""
-    if not any(isinstance(f.phrase, (Cycle, Workdays)) for f in used):
+    for k, token in enumerate(tokens):
+        if token.kind is K.EXCEPT and token.end - token.start > 1 and k not in covered:
+            return any(isinstance(f.phrase, (Cycle, Workdays)) for f in used)
+    return False
+
+
+def _steps_behind(f: Found, ask: Ask, tokens: list[Token]) -> bool:
+    """at 9 tonight remind me every 30 minutes to …: once, or from then on?"""
+    steps = isinstance(f.phrase, Cycle) and f.phrase.unit == "s"
+    return steps and f.i >= ask.j and soft(tokens, ask.j, f.i) and tokens[f.i].kind is K.EVERY
+
+
+def _bounds_steps(tokens: list[Token], g: Group, used: list[Found]) -> bool:
+    """每小时提醒我喝水，今天下午5点结束: what closes the message says from when or until when, and was not taken."""
+    if not any(isinstance(f.phrase, Cycle) and f.phrase.unit == "s" for f in used) or g.i < used[-1].j:
         return False
-    return any(t.kind is K.EXCEPT and t.end - t.start > 1 and k not in covered for k, t in enumerate(tokens))
+    k = g.j
+    while at(tokens, k).kind in (K.STOP, K.START):
+        k += 1
+    return soft(tokens, k, len(tokens)) and any(isinstance(p, (Clock, Window, FromClock, Until)) for p in g.phrases)
 
 
 def _opens_clause(tokens: list[Token], i: int) -> bool:

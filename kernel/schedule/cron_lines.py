@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import date
 
-from kernel.schedule.civil import DAY, WallTime, month_days
+from kernel.schedule.civil import DAY, WallTime, month_days, nth_weekday
 from kernel.schedule.named_days import LUNAR, MOVING, SOLAR, TERMS
 from kernel.schedule.phrases import Cycle, Dates, Day, DayPhrase, LunarDate, LunarDays, Named, Nth, OffMonth, Weekdays
 from kernel.schedule.plan import Plan
@@ -124,11 +124,19 @@ def _by_date(rule: Rule, days: Sequence[DayPhrase], cycle: Cycle | None) -> tupl
 
 
 def _fits(day: date, days: str, months: str) -> bool:
-    if months != "*" and str(day.month) not in months.split(","):
+    if months != "*" and day.month not in _values(months):
         return False
+    if days.endswith("W"):
+        return day == nth_weekday(day.year, day.month, None, 1 if days == "1W" else -1)
     if days.startswith("L"):
         return day.day == month_days(day.year, day.month) + int(days[1:] or 0)
-    return days == "*" or str(day.day) in days.split(",")
+    return days == "*" or day.day in _values(days)
+
+
+def _values(field: str) -> set[int]:
+    """The numbers of a field such as 1,4-6."""
+    ends = (part.partition("-") for part in field.split(","))
+    return {n for first, _, last in ends for n in range(int(first), int(last or first) + 1)}
 
 
 def _month_days(rule: Rule, phrase: Dates, unit: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from kernel.schedule.bare_numbers import bare_listed, bare_window, dashed_date, dotted_date, is_a_bit, is_chinese
 from kernel.schedule.bounds import (
     after,
     before,
@@ -36,15 +37,15 @@ from kernel.schedule.phrases import (
     Found,
     Hourly,
     Lasting,
+    Lead,
     Nth,
     Part,
     Unclear,
     Vague,
     Weekdays,
-    Window,
     Workdays,
 )
-from kernel.schedule.ranges import clock_or_window, day_phrase, is_range
+from kernel.schedule.ranges import clock_or_window, day_phrase
 from kernel.schedule.repeats import daily, every, other, past_each_hour, times
 from kernel.schedule.spans import span
 from kernel.schedule.tokens import Kind, Token
@@ -72,6 +73,8 @@ def find_phrases(tokens: list[Token]) -> list[Found]:
         i = j
         if isinstance(phrase, Clock):
             i = _more_clocks(tokens, found, i)
+        elif isinstance(phrase, Lead):
+            i = _more_leads(tokens, found, i)
         elif isinstance(phrase, (Dates, Nth)) and tokens[i - 1].kind is K.MONTH:
             i = _more_months(tokens, found, phrase, i)
         ahead |= isinstance(phrase, Ahead)
@@ -91,6 +94,18 @@ def _more_months(tokens: list[Token], found: list[Found], phrase: Dates | Nth, i
             return i
         found.append(Found(replace(phrase, month=int(month.n)), j, j + 1, month.start, month.end))
         i = j + 1
+
+
+def _more_leads(tokens: list[Token], found: list[Found], i: int) -> int:
+    """提前两小时和半小时: lengths that continue a list of leads."""
+    while at(tokens, i).kind is K.AND and at(tokens, i).word[:1] > "z":
+        length = span(tokens, i + 1)
+        if length is None or at(tokens, length[1]).kind is K.AFTER:
+            break
+        j = length[1]
+        found.append(Found(Lead(length[0]), i + 1, j, tokens[i + 1].start, tokens[j - 1].end))
+        i = j
+    return i
 
 
 _AFTER_LISTED = frozenset(
@@ -142,13 +157,11 @@ def _more_clocks(tokens: list[Token], found: list[Found], i: int) -> int:
 _WEEKLY = frozenset({K.WEEKDAY, K.WEEKEND, K.WORKDAY})
 
 
-def _is_chinese(token: Token) -> bool:
-    return token.kind is not K.PERIOD or token.end - token.start <= 3
-
-
 def _number(tokens: list[Token], i: int) -> Read:
     """What starts with a number: clock time, date, length, count."""
     if at(tokens, i + 1).kind is K.POINT:
+        if is_a_bit(tokens, i):
+            return None
         read = clock_or_window(tokens, i)
         if read:
             return read
@@ -160,13 +173,13 @@ def _number(tokens: list[Token], i: int) -> Read:
         return Clock(int(token.n)), i + 1  # 8 tonight
     if at(tokens, i - 1).kind is K.AND and at(tokens, i + 1).word == "on" and at(tokens, i + 2).kind in _WEEKLY:
         return clock(tokens, i, loose=True)  # at 6:45 on weekdays and 8 on weekends
-    bare = _bare_window(tokens, i) or _bare_listed(tokens, i) or listed_length(tokens, i)
+    bare = bare_window(tokens, i) or bare_listed(tokens, i) or listed_length(tokens, i)
     if bare:
         return bare
     read = clock_or_window(tokens, i)
     if read:
         return read
-    dotted = _dotted_date(tokens, i) or _dashed_date(tokens, i)
+    dotted = dotted_date(tokens, i) or dashed_date(tokens, i)
     if dotted:
         return dotted
     found = span(tokens, i)
@@ -193,72 +206,6 @@ def _closed(tokens: list[Token], j: int) -> int:
     """The place after 为止, 就停, 后结束 from `j` on: what stands before them ends the series."""
     k = j + 1 if at(tokens, j).word == "就" or at(tokens, j).word in ("后", "之后") else j
     return k + 1 if at(tokens, k).kind is K.STOP or (k > j and at(tokens, k).word in ("停", "停止")) else j
-
-
-def _bare_window(tokens: list[Token], i: int) -> Read:
-    """9-18点, 9到18点, 2-4pm: the first number borrows the 点 or the half of the day of the second."""
-    marked = at(tokens, i + 3).word == "点" or (
-        at(tokens, i + 1).word == "-" and at(tokens, i + 3).word in ("am", "pm")
-    )
-    if tokens[i].kind is K.NUM and is_range(tokens, i + 1) and at(tokens, i + 2).kind is K.NUM and marked:
-        last = clock(tokens, i + 2)
-        if last and isinstance(last[0], Clock) and tokens[i].n <= 24 and tokens[i].word not in ("word", "a"):
-            return Window(Clock(int(tokens[i].n)), last[0]), last[1]
-    return None
-
-
-def _dashed_date(tokens: list[Token], i: int) -> Read:
-    """4-25 before a written clock time or a part of the day is a date."""
-    month, number, follow = tokens[i], at(tokens, i + 2), at(tokens, i + 3)
-    if at(tokens, i + 1).word != "-" or number.kind is not K.NUM or follow.kind not in (K.CLOCK, K.PERIOD):
-        return None
-    if not (month.word.isdigit() and number.word.isdigit() and 1 <= month.n <= 12 and 1 <= number.n <= 31):
-        return None
-    return Dates((int(number.n),), int(month.n)), i + 3
-
-
-_DAYS_BEFORE = frozenset({K.DAY, K.WEEKDAY, K.DAILY, K.WORKDAY})
-
-
-def _dotted_date(tokens: list[Token], i: int) -> Read:
-    """5.1 before a part of the day or a clock time is a date."""
-    token, follow = tokens[i], at(tokens, i + 1)
-    if token.kind is not K.NUM or "." not in token.word:
-        return None
-    hour, _, minute = token.word.partition(".")
-    before = at(tokens, i - 1)
-    if before.kind in _DAYS_BEFORE and before.end == token.start and len(minute) == 2:
-        valid = int(hour) < 24 and int(minute) < 60
-        return (Clock(int(hour), int(minute), literal=True) if valid else Unclear(impossible=True)), i + 1  # 明天10.30
-    named = follow.kind is K.UNIT and follow.word in ("号", "日")  # 7.15号
-    if (
-        not named
-        and follow.kind is not K.PERIOD
-        and not (follow.kind is K.NUM and at(tokens, i + 2).kind is K.POINT)
-        and follow.kind is not K.CLOCK
-    ):
-        return None
-    if not _is_chinese(follow):
-        return None
-    month, number = (int(part) for part in token.word.split("."))
-    read = Dates((number,), month) if 1 <= month <= 12 and 1 <= number <= 31 else Unclear(impossible=True)
-    return read, i + 2 if named else i + 1
-
-
-def _bare_listed(tokens: list[Token], i: int) -> Read:
-    """8、12、18点: a number in a list borrows the 点 at its end."""
-    j = i
-    while (
-        at(tokens, j).kind is K.NUM
-        and (at(tokens, j + 1).word in ("、", ",") or at(tokens, j + 1).kind is K.AND)
-        and j < i + 12
-    ):
-        j += 2
-    if j == i or tokens[i].word in ("word", "a", "approx") or "." in tokens[i].word or tokens[i].n > 24:
-        return None
-    if at(tokens, j).kind is not K.NUM or at(tokens, j + 1).word not in ("点", "点钟"):
-        return None
-    return Clock(int(tokens[i].n), literal=tokens[i].n >= 13), i + 1
 
 
 def _holiday(tokens: list[Token], i: int) -> Read:
@@ -297,6 +244,11 @@ def _word(tokens: list[Token], i: int) -> Read:
     return zone_phrase(tokens, i) or day_phrase(tokens, i)
 
 
+def _set_to(tokens: list[Token], i: int) -> Read:
+    """set my alarm to 7."""
+    return clock(tokens, i + 1, loose=True) if tokens[i].word == "to" and at(tokens, i - 1).kind is K.NOUN else None
+
+
 def _number_times(tokens: list[Token], i: int) -> Read:
     if at(tokens, i + 1).word in ("times", "time"):
         loose = times(tokens, i + 1)
@@ -311,10 +263,10 @@ def _period(tokens: list[Token], i: int) -> Read:
     number = at(tokens, j)
     if (
         number.kind is K.NUM
-        and number.word.isdigit()
+        and (number.word.isdigit() or number.word == "zh")
         and 1 <= number.n <= 12
         and number.start == token.end
-        and not is_english(token)
+        and is_chinese(token)
     ):
         after = at(tokens, j + 1)
         if after.kind in (K.PERIOD, K.EVERY, K.ASK, K.CALL) or j + 1 == len(tokens):
@@ -359,7 +311,7 @@ _READERS: dict[Kind, Reader] = {
     K.IN: in_phrase,
     K.FROM: from_phrase,
     K.UNTIL: until,
-    K.RANGE: lambda t, i: until(t, i) if t[i].word in ("through", "thru") else None,
+    K.RANGE: lambda t, i: until(t, i) if t[i].word in ("through", "thru") else _set_to(t, i),
     K.NOT: lambda t, i: no_later(t, i) or except_phrase(t, i) if t[i].word in ("not", "no") else None,
     K.FILLER: lambda t, i: except_phrase(t, i) if t[i].word == "but" and _follows_days(t, i) else None,
     K.FOR: for_phrase,

@@ -60,6 +60,8 @@ def _in_english(tokens: list[Token], ask: Ask, before: list[Token], *, has_time:
 def _recalls(tokens: list[Token], ask: Ask) -> bool:
     """remind me what we did at 8, remind me again why …: to be told now; "what to buy" is a task."""
     behind = ask.j + 1 if at(tokens, ask.j).word == "again" else ask.j
+    if at(tokens, behind).kind is K.PUNCT and at(tokens, behind + 1).kind is K.QUESTION:
+        return tokens[-1].word == "?"  # remind me, is the meeting at 3?
     asked = tokens[ask.i].kind is K.ASK and at(tokens, behind).word in _RECALLED
     return asked and at(tokens, behind + 1).word != "to"
 
@@ -90,6 +92,10 @@ def _in_chinese(tokens: list[Token], ask: Ask, before: list[Token], *, has_time:
         return True
     if _speaks_of_one(tokens, ask):
         return True
+    if not polite and any(
+        t.word in ("吗", "么") and at(tokens, k + 1).word == "?" for k, t in enumerate(tokens) if k >= ask.j
+    ):
+        return True  # 明早8点你会叫我吗？我怕起不来
     if asks_back:
         return not polite or not has_time
     if any(t.kind is K.QUESTION and t.word in _VERDICTS for t in tokens[-5:]) and not (polite and has_time):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kernel.schedule.asks import COUNTDOWNS, Ask, clause_start
 from kernel.schedule.clocks import at
 from kernel.schedule.inquiries import CONDITIONS, is_inquiry
-from kernel.schedule.phrases import Found
+from kernel.schedule.phrases import Day, Found
 from kernel.schedule.tokens import Kind, Token, words
 
 K = Kind
@@ -66,8 +66,17 @@ _THANKS = frozenset(words("谢谢 感谢 多谢 谢了 谢啦 thanks thank"))
 
 def _is_mention(tokens: list[Token], ask: Ask, used: list[Found]) -> bool:
     """The word is only talked about (提醒失败了, 闹钟没响): no person, no time, but more words around it."""
-    start = clause_start(tokens, ask.i)
-    if any(t.word in _THANKS for t in tokens[start : ask.i]):
+    thanks = [k for k in range(ask.i) if tokens[k].word in _THANKS]
+    if thanks and thanks[-1] >= clause_start(tokens, ask.i):
+        return True
+    if tokens[ask.j - 1].kind is K.ASK and at(tokens, ask.j).kind is K.DAY and at(tokens, ask.j).n < 0:
+        return True  # 吃药提醒昨天就删了
+    first = used[0].phrase if used else None
+    if not used or (isinstance(first, Day) and first.offset < 0):
+        past = any(t.kind is K.DAY and t.n < 0 for t in tokens[: ask.i])
+        if past and (tokens[-1].word == "了" or any(t.kind is K.YOU for t in tokens[: ask.i])):
+            return True  # 昨天下午三点你提醒我开会了
+    if _is_judged(tokens, ask):
         return True
     if used or ask.mentions or ask.is_slash or ask.inner is not None:
         return False
@@ -78,12 +87,26 @@ def _is_mention(tokens: list[Token], ask: Ask, used: list[Found]) -> bool:
     return any(t.kind not in _SKIPPED for t in (*tokens[: ask.i], *tokens[ask.j :]))
 
 
+_JUDGED = frozenset(words("太早了 太晚了 太频繁了 太吵了 太多了 太烦了 太勤了 太密了 太早 太晚 太频繁 太吵 太烦 太勤"))
+
+
+def _is_judged(tokens: list[Token], ask: Ask) -> bool:
+    """你8点提醒我太早了; 每小时提醒我，会不会太频繁; 8点提醒我？你说的是9点: what is usual, and how it is found."""
+    follow = at(tokens, ask.j)
+    if follow.word == "?":
+        return any(t.kind in (K.YOU, K.SAID) for t in tokens[ask.j :])
+    if follow.word in _JUDGED:
+        return True
+    closes = tokens[-1].word in _JUDGED or at(tokens, len(tokens) - 2).word in _JUDGED
+    return closes and any(t.word == "会不会" for t in tokens[ask.j :])
+
+
 _MODALS = frozenset(words("will would should might"))
 _PROMISES = frozenset(words("i'll we'll he'll she'll they'll"))
 
 
 def _reported(tokens: list[Token], ask: Ask, taken: bytearray) -> bool:
-    start = clause_start(tokens, ask.i)
+    start = opening = clause_start(tokens, ask.i)
     while start > 0 and all(taken[k] or tokens[k].kind in (*_SKIPPED, K.AT, K.HABIT) for k in range(start, ask.i)):
         # Only a time stands in this clause: its subject is one clause further left ("我妈，每天9点，提醒我").
         before = clause_start(tokens, start - 1)
@@ -91,7 +114,7 @@ def _reported(tokens: list[Token], ask: Ask, taken: bytearray) -> bool:
             break
         start = before
     clause = [tokens[k] for k in range(start, ask.i) if not taken[k]]
-    own = [tokens[k] for k in range(clause_start(tokens, ask.i), ask.i) if not taken[k]]
+    own = [tokens[k] for k in range(opening, ask.i) if not taken[k]]
     if any(t.kind is K.DONE and t.word not in ("没有", "was", "were", "had") for t in own):
         return True
     helper, subject = at(tokens, ask.i - 1), at(tokens, ask.i - 2)
@@ -128,12 +151,14 @@ def _speaks_of_other(tokens: list[Token], ask: Ask, first: Token, clause: list[T
     ):
         return True
     if first.kind is K.PERSON:
+        if ask.to_me and at(tokens, ask.i - 1).kind in (K.BEFORE, K.AFTER):
+            return False  # 孩子放学前提醒我带雨衣
         waited = ask.to_me and at(tokens, ask.i - 1).word == "了" and not any(t.kind is K.HABIT for t in own)
         if first.word == "it" and any(t.word == "possible" for t in clause):
             return False  # would it be possible to remind me
         return first.word not in ("him", "her", "them") and not (waited and first.word not in _PRONOUNS)
     if first.kind is K.ME and not ask.to_me and not wished and not ask.is_noun:
-        return True
+        return at(tokens, tokens.index(first) - 1).word != "在"  # 在群里提醒@所有人
     if (
         first.kind is K.ME
         and at(tokens, tokens.index(first) + 1).kind is K.PERSON
@@ -163,8 +188,9 @@ def _habit_by_other(tokens: list[Token], ask: Ask, own: list[Token]) -> bool:
 
 def _to_do_now(tokens: list[Token], ask: Ask, used: list[Found]) -> bool:
     """A verb of work at the head (帮我写一条提醒…的通知): the asking form is part of the work."""
-    if any(t.word in _REWRITES for t in tokens[: ask.i]):
-        return True
+    for k, t in enumerate(tokens[: ask.i]):
+        if t.word in _REWRITES or (t.kind is K.HELP and tokens[k + 1].word == "想"):
+            return True  # 帮我想一句提醒大家关灯的话
     i = first_word(tokens)
     if i >= ask.i or i >= len(tokens):
         return False
@@ -176,6 +202,8 @@ def _to_do_now(tokens: list[Token], ask: Ask, used: list[Found]) -> bool:
         return False
     if helped or not ask.to_me:
         return True
+    if tokens[ask.j - 1].kind is K.ASK and any(t.word == ":" for t in tokens[i : ask.i]):
+        return True  # 写个通知：下周起取消每日提醒
     if "a" <= head.word[0] <= "z":
         return not any(t.kind is K.PUNCT and t.word in ",;:.!\n" for t in tokens[i : ask.i])
     between = any(t.kind is K.PUNCT for t in tokens[i : ask.i])

@@ -8,6 +8,7 @@ from kernel.schedule.phrases import (
     Ahead,
     Cycle,
     Found,
+    From,
     Lasting,
     Lead,
     Part,
@@ -36,6 +37,8 @@ def length_phrase(tokens: list[Token], i: int, length: Span, j: int) -> Read:
     follow = at(tokens, j)
     match follow.kind:
         case K.AFTER if follow.word != "after":
+            if at(tokens, j + 1).kind is K.START:
+                return From(Ahead(length)), j + 2
             return Ahead(length), j + 1
         case K.AFTER:
             return Unclear(impossible=False), j + 1

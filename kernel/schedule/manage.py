@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from kernel.schedule.clocks import at
 from kernel.schedule.overviews import owns_plans, wants_overview
-from kernel.schedule.things import POINTERS, REMINDING, first_of_weight, is_thing, points_at_one
+from kernel.schedule.tellings import (
+    OPEN_QUESTIONS,
+    is_done_by_other,
+    is_gone_by,
+    is_other_object,
+    is_told,
+    tells_of_self,
+)
+from kernel.schedule.things import POINTERS, REMINDING, asks_person, first_of_weight, is_thing, points_at_one
 from kernel.schedule.tokens import Kind, Token, words
 from kernel.schedule.values import Manage
 
@@ -18,14 +26,10 @@ _SIGNS = frozenset({K.NOT, K.CANCEL, K.PAUSE, K.LIST, K.QUESTION, K.NOUN, K.FEW,
 _FOR_NOW = frozenset(words("先不 先别 先不要 先不用 暂停"))
 _BRIEF = frozenset(words("今天 明天 本周 这周 下周 until for today tomorrow 期间 一阵子 一段时间 weekend"))
 _HOW = frozenset(words("怎么 怎样 如何 为什么 为啥 为何 怎么办 怎么样 why how 点解 会不会 要不要 是不是"))
-_OPEN_QUESTIONS = frozenset(
-    words("什么 啥 谁 哪 哪里 几时 多久 何时 what who when which where whether did does was were")
-)
-"""A sentence that asks one of these is no order to cancel."""
 _OFF_EN = frozenset(
     words(
         "ditch nix axe trash undo revoke void wipe purge terminate abort deactivate forget unset discard "
-        "eliminate end lose strike toss quit cease"
+        "eliminate end lose strike toss quit cease scratch bin dump nuke squash"
     )
 )
 """Verbs that put an end to a reminder where they open the sentence."""
@@ -34,7 +38,6 @@ _REST_EN = frozenset(words("skip rest freeze suspend hush quiet"))
 _NEEDLESS = frozenset(
     words("不再 不再需要 不需要再 用不着 没必要 不必再 不用 不要 不需要 不必 唔使 唔要 不想 无需 甭 不用再 不要再")
 )
-_PRONOUNS = frozenset(words("他 她 它 他们 她们 它们 有人 别人"))
 _WHETHER = ("了吗", "了没", "了没有", "了么", "过吗")
 """闹钟关了没: whether it was done."""
 _SENDING = frozenset(words("发 推 推送 发送 弹 响 叫 通知 报 播报 sending send showing ringing"))
@@ -55,7 +58,9 @@ def managed(tokens: list[Token], folded: str) -> Manage | None:
     What is to go on again is left to the model.
     """
     wanted = _managed(tokens, folded)
-    return None if wanted is not Manage.LIST and wanted and _revives(tokens) else wanted
+    if wanted in (Manage.CANCEL, Manage.PAUSE) and (_revives(tokens) or is_told(tokens)):
+        return None
+    return wanted
 
 
 def _revives(tokens: list[Token]) -> bool:
@@ -74,25 +79,17 @@ def _revives(tokens: list[Token]) -> bool:
 
 def _managed(tokens: list[Token], folded: str) -> Manage | None:
     kinds = [t.kind for t in tokens]
-    if _SIGNS.isdisjoint(kinds) and not any(t.word in _OFF_EN for t in tokens[:5]):
+    if _SIGNS.isdisjoint(kinds) and _OFF_EN.isdisjoint([t.word for t in tokens[:5]]):
         return None
     if folded.rstrip(" ?。").endswith(_WHETHER) and K.POLITE not in kinds and K.HELP not in kinds:
         return None
     head = [t for t in tokens if t.kind is not K.MENTION][:_LONGEST]
     if any(t.kind is K.QUESTION and t.word in _HOW and at(head, n + 1).word != "many" for n, t in enumerate(head)):
         return None
-    refused = _refused(head)
+    refused = _refused(head, folded)
     if refused:
         return refused
-    asking = next(
-        (
-            i
-            for i, t in enumerate(head)
-            if t.kind in (K.ASK, K.CALL) and at(head, i + 1).kind in (K.ME, K.MENTION, K.PERSON)
-            if not _is_particle(head, i + 1) and not _is_label(head, i)
-        ),
-        None,
-    )
+    asking = asks_person(head)
     if asking is not None and _done_away(head, asking, folded):
         return Manage.CANCEL
     things = [i for i in range(len(head)) if is_thing(head, i)]
@@ -101,20 +98,10 @@ def _managed(tokens: list[Token], folded: str) -> Manage | None:
         if told or owns_plans(head, folded):
             return Manage.LIST
         return _bare(head) or (_pointed(head) if K.CANCEL in kinds or K.PAUSE in kinds else None)
-    acted = _acted(head, things, asking)
+    acted = _acted(head, folded, things, asking)
     if acted:
         return acted
     return Manage.LIST if wants_overview(head, asking) else None
-
-
-def _is_label(tokens: list[Token], asking: int) -> bool:
-    """把提醒我遛狗的闹钟关掉: what it reminds of is the name of the thing."""
-    return any(tokens[k].kind is K.OF and is_thing(tokens, k + 1) for k in range(asking + 1, len(tokens) - 1))
-
-
-def _is_particle(tokens: list[Token], i: int) -> bool:
-    """删咗个食药提醒佢: the last word stands for the reminder, for nobody."""
-    return tokens[i].word == "他" and all(t.kind in (K.PUNCT, K.FILLER) for t in tokens[i + 1 :])
 
 
 def _done_away(tokens: list[Token], asking: int, folded: str) -> bool:
@@ -125,13 +112,13 @@ def _done_away(tokens: list[Token], asking: int, folded: str) -> bool:
     return False
 
 
-def _acted(tokens: list[Token], things: list[int], asking: int | None) -> Manage | None:
+def _acted(tokens: list[Token], folded: str, things: list[int], asking: int | None) -> Manage | None:
     """What a verb does with the things."""
-    if any(t.word in _OPEN_QUESTIONS and t.kind is K.QUESTION for t in tokens):
+    if any(t.word in OPEN_QUESTIONS and t.kind is K.QUESTION for t in tokens):
         return None
     for verbs, manage in ((_rests, Manage.PAUSE), (_ends, Manage.CANCEL)):
         for i in range(len(tokens)):
-            if verbs(tokens, i) and (asking is None or i < asking) and _acts_on(tokens, i, things):
+            if verbs(tokens, i) and (asking is None or i < asking) and _acts_on(tokens, folded, i, things):
                 return Manage.PAUSE if manage is Manage.CANCEL and _is_lifted(tokens, i) else manage
     if _unwanted(tokens, things):
         return Manage.PAUSE if _is_brief(tokens) else Manage.CANCEL
@@ -177,7 +164,7 @@ def _is_lifted(tokens: list[Token], i: int) -> bool:
     )
 
 
-def _acts_on(tokens: list[Token], i: int, things: list[int]) -> bool:
+def _acts_on(tokens: list[Token], folded: str, i: int, things: list[int]) -> bool:
     """The verb stands before or after the thing with no past mark and no third person beside it."""
     if at(tokens, i + 1).kind is K.OF and tokens[i].word[:1] > "z":
         return False  # 暂停的提醒 are those that rest
@@ -188,37 +175,20 @@ def _acts_on(tokens: list[Token], i: int, things: list[int]) -> bool:
         or before.word.endswith("n't")
     ):
         return False
-    if _is_done_by_other(tokens):
+    if is_done_by_other(tokens) or is_other_object(tokens, folded, i, things) or is_gone_by(tokens, i, things):
         return False
     english = not any(t.word[:1] > "z" for t in tokens)
     if english and things[-1] < i and before.kind is not K.PUNCT and "off" not in (t.word for t in tokens[i:]):
         return False  # the alarm on my car does not stop
+    if english and things[-1] < i and at(tokens, i + 1).word in ("the", "my", "our", "a"):
+        return False  # the alarm went off, cancel the drill
     made = next((k for k, t in enumerate(tokens) if t.kind is K.CREATE and t.n == 0 and k < things[0]), None)
     follow = at(tokens, made + 1) if made is not None else None
     if follow is not None and things[0] < i and follow.kind is not K.OF and follow.word not in ("了", "过", "好"):
         return False  # set a reminder to cancel the gym
-    if at(tokens, i).word.endswith("了") and _tells_of_self(tokens):
+    if at(tokens, i).word.endswith("了") and tells_of_self(tokens):
         return any(t.word == "吧" for t in tokens[i + 1 :])
     return bool(things)
-
-
-def _tells_of_self(tokens: list[Token]) -> bool:
-    """我昨天把提醒删了: what I did; but not 我的提醒, 我那个提醒."""
-    i = next((k for k, t in enumerate(tokens) if t.kind not in (K.FILLER, K.POLITE, K.PUNCT)), 0)
-    follow = at(tokens, i + 1)
-    did = follow.kind in (K.CANCEL, K.DAY, K.DONE, K.PERIOD) or follow.word in ("把", "将")
-    return tokens[i].word in ("我", "我们", "咱") and did
-
-
-def _is_done_by_other(tokens: list[Token]) -> bool:
-    """她把闹钟关了; but not 奶奶复诊的提醒, whose person belongs to the name."""
-    i = next((k for k, t in enumerate(tokens) if t.kind not in (K.FILLER, K.POLITE, K.PUNCT, K.HELP)), 0)
-    if tokens[i].kind is not K.PERSON:
-        return False
-    follow = at(tokens, i + 1)
-    if tokens[i].word in _PRONOUNS or "a" <= tokens[i].word[:1] <= "z":
-        return True
-    return follow.kind in (K.CANCEL, K.PAUSE, K.DONE, K.SAID, K.HABIT) or follow.word in ("把", "将")
 
 
 def _unwanted(tokens: list[Token], things: list[int]) -> bool:
@@ -273,9 +243,9 @@ _SKIPPED_WORDS = frozenset(words("再 每天 老 天天 me 给我 总 总是"))
 _BETWEEN = frozenset({K.NUM, K.UNIT, K.POINT, K.CLOCK, K.DAY, K.PERIOD, K.WEEKDAY, K.EVERY, K.DAILY, K.OF, K.NEXT})
 
 
-def _refused(tokens: list[Token]) -> Manage | None:
+def _refused(tokens: list[Token], folded: str) -> Manage | None:
     """别再提醒我…, 不用提醒了, stop reminding me, no need to remind me."""
-    if _is_done_by_other(tokens):
+    if is_done_by_other(tokens):
         return None  # 他让我别提醒他
     start = first_of_weight(tokens)
     for i, token in enumerate(tokens):
@@ -289,6 +259,8 @@ def _refused(tokens: list[Token]) -> Manage | None:
         if quits and at(tokens, k).word not in REMINDING:
             continue
         if not _is_reminding(tokens, k if needless or quits else _refused_verb(tokens, i), token):
+            continue
+        if token.kind is K.CANCEL and at(tokens, i + 1).kind is K.ASK and is_other_object(tokens, folded, i, [i + 1]):
             continue
         mere = token.word in ("no", "没") or (token.word == "not" and at(tokens, i - 1).word != "do")
         if token.kind is K.NOT and mere and not needless:
@@ -354,7 +326,7 @@ _TIMES = frozenset({K.DAY, K.WEEKDAY, K.POINT, K.CLOCK, K.DAILY, K.EVERY, K.PERI
 def _pointed(tokens: list[Token]) -> Manage | None:
     """撤掉周五组会那条, 明早8点那个先停一下: by its time and a word that points at it."""
     verb = next((t for t in tokens if t.kind in (K.CANCEL, K.PAUSE)), None)
-    if verb is None or _is_done_by_other(tokens) or _tells_of_self(tokens):
+    if verb is None or is_done_by_other(tokens) or tells_of_self(tokens):
         return None
     if any(t.kind in (K.QUESTION, K.DONE, K.ASK, K.CREATE, K.OF) for t in tokens):
         return None
@@ -370,6 +342,8 @@ def _bare(tokens: list[Token]) -> Manage | None:
     if verb.word == "unschedule":
         return Manage.CANCEL
     pings = any(t.word in ("pings", "nudges", "notifications", "alerts") for t in tokens)
+    if pings and ((verb.word == "no" and at(tokens, first + 1).word == "more") or verb.word in _OFF_EN):
+        return Manage.CANCEL
     if pings and verb.kind is K.PAUSE:
         return Manage.PAUSE
     return Manage.CANCEL if pings and verb.kind is K.CANCEL else None

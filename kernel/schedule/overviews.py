@@ -49,6 +49,8 @@ def wants_overview(tokens: list[Token], asking: int | None) -> bool:
         to_come = any(t.kind in (K.FOR, K.NEXT) or (t.kind is K.DAY and t.n >= 0) for t in tokens[:asking])
         told = (K.DONE, K.QUESTION) if to_come else (K.DONE, K.YOU, K.QUESTION)
         told_before = any(t.kind in told for t in tokens[:asking])
+        if asking + 2 >= len(tokens) and any(t.word in ("哪些", "哪几个", "哪几条") for t in tokens[:asking]):
+            return True  # 哪些事你还要提醒我
         if follow == "的" and asking + 3 >= len(tokens) and any(t.word in _WHICH for t in tokens[:asking]):
             return True  # 还有哪些要提醒我的
         if tokens[asking].word == "提醒" and follow in _WHICH and not told_before:
@@ -125,7 +127,9 @@ def _in_english(tokens: list[Token], said: set[str]) -> bool:
         return len(tokens) <= 3 and ((plural and len(tokens) == 1) or "list" in said)
     if first in _ASKING and not said & _MISSING:
         follow = at(tokens, start + 1).word
-        there = first in ("any", "which") or mine or follow in _THINGS_EN or (follow == "there" and "any" in said)
+        timed = any(t.kind in (K.DAY, K.WEEKDAY, K.PERIOD, K.NEXT) for t in tokens)
+        named = follow in _THINGS_EN and (first not in ("are", "is") or timed)  # are reminders free?
+        there = first in ("any", "which") or mine or named or (follow == "there" and "any" in said)
         return (
             there
             and (plural or "list" in said or (first == "do" and "have" in said))

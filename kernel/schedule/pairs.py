@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import takewhile
 
-from kernel.schedule.phrases import Clock, Cycle, Dates, Day, InZone, Named, Nth, Part, Phrase, Weekdays, Workdays
+from kernel.schedule.phrases import Clock, Cycle, Dates, Day, InZone, Lead, Named, Nth, Part, Phrase, Weekdays, Workdays
 from kernel.schedule.plan import Plan, gather
 from kernel.schedule.questions import resolve
 from kernel.schedule.resolve import Moment, NotYet, refuse_unclear
@@ -60,6 +60,22 @@ def resolve_pairs(pieces: list[list[Phrase]], moment: Moment) -> Schedule:
         refuse_unclear(plan)
         schedules.append(resolve(plan, moment))
     return _joined(schedules)
+
+
+def by_lead(phrases: Sequence[Phrase]) -> list[list[Phrase]]:
+    """提前一天和提前一小时: the phrases once with each lead; in one piece when there is but one."""
+    leads = [n for n, phrase in enumerate(phrases) if isinstance(phrase, Lead)]
+    if len(leads) <= 1:
+        return [list(phrases)]
+    return [[p for k, p in enumerate(phrases) if k == n or not isinstance(p, Lead)] for n in leads]
+
+
+def resolve_leads(pieces: list[list[Phrase]], moment: Moment) -> Schedule:
+    """One schedule with all leads to one event. Raises NotYet when they do not go together."""
+    plans = [gather(piece) for piece in pieces]
+    if any(plan.leads_to_clock for plan in plans):
+        raise NotYet(Doubt.AMBIGUOUS)
+    return _joined([resolve(plan, moment) for plan in plans])
 
 
 def _carry(plans: list[Plan]) -> None:

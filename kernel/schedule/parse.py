@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 from kernel.schedule import about, asks, body, choose, intent, runs
 from kernel.schedule.asks import Ask
+from kernel.schedule.changes import is_change
 from kernel.schedule.choose import Group
 from kernel.schedule.clocks import at
 from kernel.schedule.confidence import Seen, confidence
@@ -21,7 +22,7 @@ from kernel.schedule.echoes import is_foreign
 from kernel.schedule.folding import fold, without_layout
 from kernel.schedule.grammar import find_phrases
 from kernel.schedule.manage import managed
-from kernel.schedule.pairs import resolve_pairs, split
+from kernel.schedule.pairs import by_lead, resolve_leads, resolve_pairs, split
 from kernel.schedule.phrases import Found, Phrase, Vague
 from kernel.schedule.plan import Plan, gather
 from kernel.schedule.questions import ask_back, resolve
@@ -38,8 +39,6 @@ _MOST_TOKENS, _MOST_PHRASES, _MOST_ASKS = 150, 20, 4
 K = Kind
 
 _WAKING = frozenset(words("wake wakeup awaken 叫醒 起床 起身 闹醒 唤醒 起来"))
-_CHANGES = frozenset(words("推迟 延后 延迟 恢复 修改 更改 调整 reschedule postpone edit delay resume unpause"))
-_MOVES = frozenset(words("改到 改成 改为 推迟 延后 换到 调到 挪到"))
 _CALLS = frozenset(words("叫 喊 提 唤 催 通知"))
 _ASKED = 0.9
 """Confidence of what creates nothing: a question, words that manage, no request at all."""
@@ -84,6 +83,9 @@ def _read(text: str, now: datetime, zone: str) -> Understood | ScheduleIntent:
     tokens = scan(folded)
     if not 0 < len(tokens) <= _MOST_TOKENS:
         return _nothing(zone)
+    english = text.isascii() or not any("㐀" <= c <= "鿿" for c in text)
+    if is_change(tokens, folded, english=english):
+        return _nothing(zone)
     manage = managed(tokens, folded)
     if manage is not None:
         called = about.named(text, folded, tokens)
@@ -94,6 +96,7 @@ def _read(text: str, now: datetime, zone: str) -> Understood | ScheduleIntent:
             body=called.body,
             is_narrowed=called.has_time,
             is_all=called.is_all,
+            places=called.places,
         )
     found = find_phrases(tokens)
     asked = asks.find_asks(tokens, folded)
@@ -105,7 +108,7 @@ def _read(text: str, now: datetime, zone: str) -> Understood | ScheduleIntent:
         tokens=tokens,
         groups=choose.group(found, tokens),
         asks=asked,
-        english=text.isascii() or not any("㐀" <= c <= "鿿" for c in text),
+        english=english,
         now=now,
         zone=zone,
     )
@@ -156,7 +159,7 @@ def _reminder(message: _Message) -> Understood | None:
             continue
         if ask.is_mild and not (plan.has_time or plan.is_series or plan.unclear) and _is_idle(message, ask, plan, used):
             continue
-        if _is_changing(message, ask) or _is_about_one(message, ask) or _wants_news(message, ask, used):
+        if _is_about_one(message, ask) or _wants_news(message, ask, used):
             continue
         return _intent(message, used, plan, ask)
     return None
@@ -173,12 +176,18 @@ def _is_polite(message: _Message, ask: Ask) -> bool:
 
 def _by_weight(message: _Message) -> list[Ask]:
     """The firm asks before the mild ones (tell me, 叫我); of several, first those with a time beside them."""
-    firm = [ask for ask in message.asks if not ask.is_mild]
+    firm = [ask for ask in message.asks if not ask.is_mild and not _is_task(message, ask)]
     mild = [ask for ask in message.asks if ask.is_mild]
     if len(firm) > 1:
         timed = [a for a in firm if any(g.j <= a.i and choose.soft(message.tokens, g.j, a.i) for g in message.groups)]
         firm = timed + [ask for ask in firm if ask not in timed]
     return firm + mild
+
+
+def _is_task(message: _Message, ask: Ask) -> bool:
+    """remind me at 9pm to set the alarm for 5am: what is made then, not now."""
+    made = ask.is_noun and at(message.tokens, ask.i - 1).word == "to"
+    return made and any(a.j <= ask.i and a.to_me and not a.is_noun for a in message.asks)
 
 
 def _is_idle(message: _Message, ask: Ask, plan: Plan, used: list[Found]) -> bool:
@@ -194,6 +203,8 @@ def _is_idle(message: _Message, ask: Ask, plan: Plan, used: list[Found]) -> bool
 
 def _is_about_one(message: _Message, ask: Ask) -> bool:
     """8点提醒我的那条删了吧: an existing reminder is named and done away with, or moved."""
+    if "那条" not in message.folded and "这条" not in message.folded:
+        return False
     rest = message.tokens[ask.j :]
     acts = next((t for t in rest if t.kind in (K.CANCEL, K.CHANGE)), None)
     return acts is not None and any(name in message.folded[: acts.start] for name in ("那条", "这条"))
@@ -207,25 +218,9 @@ def _wants_news(message: _Message, ask: Ask, used: list[Found]) -> bool:
     return at(message.tokens, used[-1].j).kind is K.OF or at(message.tokens, ask.j).word == "about"
 
 
-def _is_changing(message: _Message, ask: Ask) -> bool:
-    """An existing reminder is to be moved: not ours to create a second one."""
-    tokens = message.tokens
-    first = intent.first_word(tokens)
-    head = at(tokens, first)
-    if head.word in _CHANGES and first < ask.i and all(t.kind is not K.PUNCT for t in tokens[first : ask.i]):
-        return True
-    return any(
-        t.kind is K.CHANGE
-        and ((i == first and t.word not in ("提前", "提前到", "start", "push")) or t.word in _MOVES)
-        and any((a.i > i and a.is_noun) or (a.j <= i and (a.is_noun or not a.to_me)) for a in message.asks)
-        for i, t in enumerate(tokens[:12])
-    )
-
-
 def _used(message: _Message, ask: Ask) -> tuple[list[Found], Plan]:
     """The phrases that say when, with lengths of time read as the asking form wants them, and their plan."""
-    used = choose.choose(message.groups, ask, message.tokens, english=message.english)
-    plan = gather(f.phrase for f in used)
+    used, plan = choose.choose(message.groups, ask, message.tokens, english=message.english)
     if plan.lasting and not plan.aheads and not plan.times and not plan.sub_daily:
         counted = any(
             t.kind is K.TIMES and t.n == 1 for t in (at(message.tokens, ask.j), at(message.tokens, ask.j - 1))
@@ -259,7 +254,8 @@ def _intent(message: _Message, used: list[Found], plan: Plan, ask: Ask | None) -
         seen = Seen(message.folded, message.tokens, used, unread, message.asks, ask, plan, schedule)
         sure = confidence(seen)
     except NotYet as reason:
-        question = ask_back(reason.doubt, plan, moment, english=message.english)
+        doubt = Doubt.NO_TASK if reason.doubt is Doubt.NO_TIME and not used and not cut else reason.doubt
+        question = ask_back(doubt, plan, moment, english=message.english)
     except (OverflowError, ValueError):
         # A date beyond what datetime can hold.
         question = ask_back(Doubt.INVALID_DATE, plan, moment, english=message.english)
@@ -273,7 +269,7 @@ def _intent(message: _Message, used: list[Found], plan: Plan, ask: Ask | None) -
         lead=lead,
         is_agent_run=ask is None,
     )
-    return Understood(request, message.now, tuple(f.phrase for f in used), message.english, _wakes(message))
+    return Understood(request, message.now, tuple([f.phrase for f in used]), message.english, _wakes(message))
 
 
 def _schedule(message: _Message, plan: Plan, used: list[Found], ask: Ask | None, moment: Moment) -> Schedule:
@@ -290,6 +286,8 @@ def _schedule(message: _Message, plan: Plan, used: list[Found], ask: Ask | None,
 def resolved(phrases: list[Phrase], plan: Plan, moment: Moment) -> Schedule:
     """The schedule of the phrases whose plan is `plan`. Raises NotYet when it must be asked about."""
     refuse_unclear(plan)
+    if plan.lead is not None and len(led := by_lead(phrases)) > 1:
+        return resolve_leads(led, moment)
     pieces = split(phrases)
     return resolve_pairs(pieces, moment) if len(pieces) > 1 else resolve(plan, moment)
 
@@ -300,7 +298,7 @@ def is_early(plan: Plan) -> bool:
 
 
 def _wakes(message: _Message) -> bool:
-    return any(t.word in _WAKING for t in message.tokens)
+    return not _WAKING.isdisjoint([t.word for t in message.tokens])
 
 
 def _spoken(message: _Message, used: Sequence[Found], ask: Ask | None) -> list[Found]:

@@ -37,10 +37,12 @@ class Unclear:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """From one clock time to another within a day."""
+    """From one clock time to another within a day, or from an evening to the next morning."""
 
     first: Clock
     last: Clock
+    next_day: bool = False
+    """It was said that the second is of the next day."""
 
 
 @dataclass(frozen=True, slots=True)

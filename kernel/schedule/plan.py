@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from datetime import time
 
 from kernel.schedule.civil import WallTime, wall_time
 from kernel.schedule.phrases import (
@@ -39,6 +40,9 @@ from kernel.schedule.phrases import (
     Workdays,
 )
 
+_NOON, _EVENING = 12, 18
+"""Hours: up to the first a bare number may be in either half, from the second on a window may end behind midnight."""
+
 
 @dataclass(slots=True)
 class Plan:
@@ -60,7 +64,6 @@ class Plan:
     count: int | None = None
     excepts: list[Except] = field(default_factory=list)
     lead: Lead | None = None
-    many_leads: bool = False
     zone: str | None = None
     unclear: list[Unclear] = field(default_factory=list)
     vague: Vague | None = None
@@ -103,6 +106,7 @@ class Plan:
 def gather(phrases: Iterable[Phrase]) -> Plan:
     """The plan of phrases in the order they were said."""
     plan = Plan()
+    phrases = _starts(list(phrases))
     period = ""
     marked = False  # it was said that a count is of all (共5次)
     fresh = False  # the period stands directly before the next clock time
@@ -110,6 +114,8 @@ def gather(phrases: Iterable[Phrase]) -> Plan:
     for phrase in phrases:
         match phrase:
             case Part():
+                if phrase.today and plan.midnight and plan.times and plan.times[-1].moment == time(0):
+                    plan.times[-1] = replace(plan.times[-1], shift=1)  # midnight tonight ends this evening
                 if bare is not None and not fresh and not phrase.each:
                     done = wall_time(_in_period(bare, phrase.period))
                     if done is not None:
@@ -144,6 +150,34 @@ def gather(phrases: Iterable[Phrase]) -> Plan:
     return plan
 
 
+def _starts(phrases: list[Phrase]) -> list[Phrase]:
+    """每6小时…，今晚8点开始; starting at 8pm tomorrow: the day beside the first hour is the first one."""
+    n, first = 0, None
+    for phrase in phrases:
+        if isinstance(phrase, FromClock):
+            first = phrase
+            break
+        n += 1
+    if first is None:
+        return phrases
+    steps = any(isinstance(p, Cycle) and p.unit == "s" for p in phrases)
+    if not steps or any(isinstance(p, (From, Window)) for p in phrases):
+        return phrases
+    behind = phrases[n + 1] if n + 1 < len(phrases) else None
+    if isinstance(behind, Part) and behind.today and not first.clock.literal and not first.clock.period:
+        phrases[n] = FromClock(replace(first.clock, period=behind.period))  # starting at 8 tonight
+    places = (n - 1, n - 2) if n > 1 and isinstance(phrases[n - 1], Part) else (n - 1,)
+    for k in (*places, n + 1):
+        beside = phrases[k] if 0 <= k < len(phrases) else None
+        if isinstance(beside, Part) and beside.today:
+            return [*phrases[:k], From(Day(0)), *phrases[k if k < n else k + 1 :]]
+        one = isinstance(beside, Weekdays) and len(beside.days) == 1 and not beside.each
+        if isinstance(beside, (Dates, Named)) or one or (isinstance(beside, Day) and not beside.that):
+            assert isinstance(beside, (Dates, Named, Weekdays, Day))
+            return [*phrases[:k], From(beside), *phrases[k + 1 :]]
+    return phrases
+
+
 def _in_period(clock: Clock, period: str) -> Clock:
     return Clock(clock.hour, clock.minute, clock.second, period, clock.literal)
 
@@ -170,6 +204,8 @@ def _add_clock(plan: Plan, clock: Clock, period: str, fresh: bool) -> None:
     read = _read_clock(clock, period, fresh, plan.times[-1] if plan.times else None)
     if clock.period == "midnight":
         plan.midnight = True
+        if read is not None and any(p.today for p in plan.parts):
+            read = replace(read, shift=1)  # tonight at midnight
     if read is None:
         plan.unclear.append(Unclear(impossible=False))
     else:
@@ -179,14 +215,10 @@ def _add_clock(plan: Plan, clock: Clock, period: str, fresh: bool) -> None:
 def _add_window(plan: Plan, window: Window, period: str) -> None:
     first = _read_clock(window.first, period, bool(period), None)
     last = _read_clock(window.last, window.first.period or period, False, first)
-    if (
-        first
-        and last
-        and (last.shift, last.moment) <= (first.shift, first.moment)
-        and window.last.hour <= 12
-        and not window.last.period
-    ):
-        last = wall_time(replace(window.last, hour=window.last.hour % 12 + 12, literal=True))
+    bare = window.last.hour <= _NOON and not window.last.period
+    if first and last and bare and not window.next_day and _is_before(last, first):
+        later = wall_time(replace(window.last, hour=window.last.hour % 12 + 12, literal=True))
+        last = later if later and not _is_before(later, first) else last
     if (
         first
         and last
@@ -194,14 +226,29 @@ def _add_window(plan: Plan, window: Window, period: str) -> None:
         and first.is_guess
         and window.first.hour < window.last.hour
         and last.is_guess is False
-        and window.last.hour <= 12
-        and window.last.period == ""
+        and bare
     ):
         first = wall_time(replace(window.first, literal=True))
-    if first is None or last is None or first.shift or (last.shift, last.moment) <= (first.shift, first.moment):
+    if first and last and _is_before(last, first):
+        last = _next_morning(window, first, last)
+    if first is None or last is None or first.shift or _is_before(last, first):
         plan.unclear.append(Unclear(impossible=False))
+    elif window.next_day and not last.shift:
+        plan.unclear.append(Unclear(impossible=False))  # 9点到第二天10点: more than a day
     else:
         plan.windows.append((first, last))
+
+
+def _is_before(last: WallTime, first: WallTime) -> bool:
+    return (last.shift, last.moment) <= (first.shift, first.moment)
+
+
+def _next_morning(window: Window, first: WallTime, last: WallTime) -> WallTime:
+    """晚上10点到早上6点, 22点到6点: the end of a window that begins in the evening lies behind midnight."""
+    said = window.next_day or window.last.period in ("morning", "dawn", "am") or first.moment.hour >= _EVENING
+    early = wall_time(replace(window.last, literal=True)) if not window.last.period else last
+    is_night = said and not first.shift and early is not None and early.moment < first.moment
+    return WallTime(early.moment, shift=1) if is_night and early is not None else last
 
 
 def _add(plan: Plan, phrase: Phrase) -> None:
@@ -229,7 +276,6 @@ def _add(plan: Plan, phrase: Phrase) -> None:
         case Except():
             plan.excepts.append(phrase)
         case Lead():
-            plan.many_leads = plan.lead is not None
             plan.lead = phrase
             plan.event_times = None if phrase.span.seconds else len(plan.times)
         case InZone():
@@ -246,10 +292,19 @@ def _add(plan: Plan, phrase: Phrase) -> None:
             raise AssertionError(phrase)
 
 
+def _begin_on_a_day(plan: Plan) -> None:
+    """The one clock time that was said is where the steps begin, on the one day that was said."""
+    days = [Day(0)] if any(p.today for p in plan.parts) else plan.days
+    if len(plan.times) == 1 and len(days) == 1 and plan.start is None and plan.start_time is None:
+        plan.start, plan.start_time, plan.days = From(days[0]), plan.times.pop(), []
+
+
 def _close_parts(plan: Plan) -> None:
     """A part of the day that no clock time completes: noon is a time of its own, the others stay vague."""
-    if plan.sub_daily and plan.start and plan.start.day and len(plan.times) == 1 and not plan.windows:
+    if plan.start and plan.start.day and len(plan.times) == 1 and not plan.windows and plan.sub_daily:
         plan.start_time = plan.times.pop()  # "every 36 hours starting March 11 at 22:00".
+    if plan.until and plan.until.day and plan.until.clock and not plan.windows and plan.sub_daily:
+        _begin_on_a_day(plan)  # 今晚10点到明早6点每2小时
     if plan.start_time and not plan.sub_daily and not plan.hourly:
         plan.times.append(plan.start_time)  # "会议4点开始" names a time, "每2小时，9点开始" where a series begins.
         plan.start_time = None

@@ -13,6 +13,7 @@ from kernel.schedule.values import Choice, Doubt, Question, Schedule
 
 _TEXTS = {
     Doubt.NO_TIME: ("几点提醒？", "At what time?"),
+    Doubt.NO_TASK: ("提醒什么？什么时候？", "A reminder of what, and when?"),
     Doubt.VAGUE_PERIOD: ("具体几点？", "At what time exactly?"),
     Doubt.PAST: ("这个时间已经过去了，改到什么时候？", "That time has passed. When instead?"),
     Doubt.INVALID_DATE: ("没有这一天，改到哪一天？", "There is no such day. Which day instead?"),
@@ -66,7 +67,7 @@ def ask_back(doubt: Doubt, plan: Plan, moment: Moment, *, english: bool) -> Ques
     if (
         (plan.unclear and not any(u.clocks for u in plan.unclear))
         or plan.deadline
-        or doubt in (Doubt.EVENT, Doubt.INVALID_DATE)
+        or doubt in (Doubt.EVENT, Doubt.INVALID_DATE, Doubt.NO_TASK)
     ):
         return Question(doubt, text)
     base = replace(plan, unclear=[], either=False, vague=None, deadline=False)

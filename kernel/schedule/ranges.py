@@ -17,6 +17,7 @@ from kernel.schedule.phrases import (
     From,
     FromClock,
     Named,
+    OffMonth,
     Span,
     Unclear,
     Weekdays,
@@ -43,17 +44,37 @@ def clock_or_window(tokens: list[Token], i: int, *, sure: bool = False) -> Read:
         period = ""
         while at(tokens, k).kind is K.PERIOD:
             period, k = at(tokens, k).word, k + 1
-        if at(tokens, k).kind is K.DAY:
+        morrow = _next_day(tokens, k)
+        is_next = morrow > k
+        if is_next:
+            k = morrow
+            if at(tokens, k).kind is K.PERIOD:
+                period, k = at(tokens, k).word, k + 1
+        elif at(tokens, k).kind is K.DAY:
             return read
         last = clock(tokens, k, loose=sure or at(tokens, j).word in ("-", "~"))
         if last and isinstance(last[0], Clock):
             end = last[0]
             if period and not end.literal:
                 end = Clock(end.hour, end.minute, end.second, period)
-            return Window(first, end), last[1]
+            if at(tokens, last[1]).word == "the" and at(tokens, last[1] + 1).word == "next":
+                beyond = at(tokens, last[1] + 2)
+                if beyond.word in ("d", "morning"):
+                    return Window(first, end, next_day=True), last[1] + 3  # 10pm to 6am the next day
+            return Window(first, end, next_day=is_next), last[1]
     if isinstance(first, Clock) and at(tokens, j).kind is K.START:
         return FromClock(first), j + 1
     return (first, j + 1) if at(tokens, j).word == "多" else read
+
+
+def _next_day(tokens: list[Token], k: int) -> int:
+    """The place after 次日, 第二天 or 隔天; `k` when none stands there."""
+    token = at(tokens, k)
+    if token.kind is K.DAY and token.word in ("次日", "翌日"):
+        return k + 1
+    if token.word == "第" and at(tokens, k + 1).n == 2 and at(tokens, k + 2).word == "d":
+        return k + 3
+    return k
 
 
 def _is_week_later(tokens: list[Token], j: int) -> bool:
@@ -67,6 +88,8 @@ def day_phrase(tokens: list[Token], i: int) -> Read:
     """A day, a range of days, or where a series starts."""
     if at(tokens, i + 1).word == "月" and at(tokens, i + 2).kind is K.START and 1 <= tokens[i].n <= 12:
         return From(Dates((1,), int(tokens[i].n))), i + 3  # 5月开始
+    if at(tokens, i + 1).word == "月" and at(tokens, i + 2).kind is K.AFTER and 1 <= tokens[i].n <= 12:
+        return Unclear(impossible=False), i + 3  # 3月以后: with its first day or its last?
     read = day(tokens, i)
     if read is None:
         return None
@@ -77,6 +100,8 @@ def day_phrase(tokens: list[Token], i: int) -> Read:
             return Between(Named(first.name, edge=-1), Named(first.name, edge=1)), k
     if isinstance(first, Unclear):
         return first, j
+    if isinstance(first, OffMonth) and at(tokens, j).kind is K.AFTER and at(tokens, j).word[:1] > "z":
+        return Unclear(impossible=False), j + 1  # 明年以后
     if _is_week_later(tokens, j) and isinstance(first, (Day, Weekdays)):
         return Ahead(Span(days=7), first), j + 1
     off = (

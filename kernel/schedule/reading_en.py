@@ -26,7 +26,11 @@ def recurrence(groups: tuple[Group, ...], schedule: Cron, bounds: Bounds) -> str
 
 
 def interval(step: timedelta, bounds: Bounds) -> str:
-    """every 45 minutes."""
+    """every 45 minutes; every 45 minutes from 09:00 to 11:00 on 11 March 2026."""
+    if bounds.one_day:
+        first, last = bounds.one_day
+        window = f"from {clock(first)} to {clock(last)} on {_date(last)}"
+        return f"every {_span(step)} {window}{_limits(Bounds(count=bounds.count))}"
     return f"every {_span(step)}{_limits(bounds)}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from kernel.schedule.calendars import BeyondCalendar
@@ -12,6 +13,7 @@ from kernel.schedule.values import Cron, Every
 from kernel.triggers import next_fire_of
 
 _SHORTEST_RUN = 4
+_DAY_MIN, _EVENING_MIN = 24 * 60, 18 * 60
 _LONGEST_RUN_STEP_MIN = 120
 """Times further apart are easier to read one by one: 00:00, 06:00, 12:00 and 18:00."""
 
@@ -51,6 +53,14 @@ class Bounds:
     last: date | datetime | None = None
     count: int | None = None
 
+    @property
+    def one_day(self) -> tuple[datetime, datetime] | None:
+        """Both moments when they are of one day."""
+        first, last = self.first, self.last
+        if isinstance(first, datetime) and isinstance(last, datetime) and first.date() == last.date():
+            return first, last
+        return None
+
 
 def groups_of(schedule: Cron) -> tuple[Group, ...]:
     """The expressions of `schedule`, those of the same days as one."""
@@ -60,7 +70,8 @@ def groups_of(schedule: Cron) -> tuple[Group, ...]:
         days = replace(fields, minutes=(), hours=())
         times = {hour * 60 + minute for hour in fields.hours for minute in fields.minutes}
         minutes_of_days.setdefault(days, set()).update(times)
-    return tuple(Group(days, _times(minutes)) for days, minutes in minutes_of_days.items())
+    nightly = schedule == Cron(schedule.expressions) and tuple(minutes_of_days) == (Fields((), ()),)
+    return tuple(Group(days, _times(minutes, nightly=nightly)) for days, minutes in minutes_of_days.items())
 
 
 def bounds_of_cron(schedule: Cron, zone: str) -> Bounds:
@@ -87,8 +98,13 @@ def bounds_of_interval(schedule: Every, zone: str) -> Bounds:
     """
     start = _local(schedule.start, zone)
     end = None if schedule.end is None else _local(schedule.end, zone)
+    if start.second or start.microsecond:
+        return Bounds(None, end, schedule.count)
+    one_day = end is not None and end.date() == start.date() and end - start >= schedule.step and not end.second
+    if one_day and schedule.count is None:
+        return Bounds(start, end, schedule.count)
     first = start.time() if schedule.step <= timedelta(days=1) else start
-    return Bounds(None if start.second or start.microsecond else first, end, schedule.count)
+    return Bounds(first, end, schedule.count)
 
 
 def term_of(days: Fields) -> int | None:
@@ -120,11 +136,24 @@ def _local(moment: datetime, zone: str) -> datetime:
     return moment.astimezone(ZoneInfo(zone))
 
 
-def _times(minutes: set[int]) -> tuple[Run, ...] | EachHour:
+def _times(minutes: set[int], *, nightly: bool) -> tuple[Run, ...] | EachHour:
     of_hour = {each % 60 for each in minutes}
     if len(minutes) == 24 * len(of_hour):
         return EachHour(tuple(sorted(of_hour)))
-    return _runs(sorted(minutes))
+    over = _over_midnight(sorted(minutes)) if nightly else None
+    return (over,) if over else _runs(sorted(minutes))
+
+
+def _over_midnight(minutes: list[int]) -> Run | None:
+    """All of them as one run from an evening into the morning (22:00到06:00每2小时); None when they are none."""
+    gaps = [b - a for a, b in pairwise([*minutes, minutes[0] + _DAY_MIN])]
+    rest = gaps.index(max(gaps))
+    steps = {gap for n, gap in enumerate(gaps) if n != rest}
+    if len(minutes) < _SHORTEST_RUN or len(steps) != 1 or rest == len(gaps) - 1:
+        return None
+    first, last = minutes[rest + 1], minutes[rest]
+    is_run = steps.pop() <= _LONGEST_RUN_STEP_MIN and first >= _EVENING_MIN and last < first
+    return Run(_clock(first), _clock(last), gaps[rest - 1]) if is_run else None
 
 
 def _runs(minutes: list[int]) -> tuple[Run, ...]:

@@ -26,7 +26,10 @@ def recurrence(groups: tuple[Group, ...], schedule: Cron, bounds: Bounds) -> str
 
 
 def interval(step: timedelta, bounds: Bounds) -> str:
-    """每45分钟."""
+    """每45分钟; 2026年3月11日 09:00到11:00每45分钟."""
+    if bounds.one_day:
+        first, last = bounds.one_day
+        return f"{_when(first)}到{clock(last)}每{_span(step)}{_limits(Bounds(count=bounds.count))}"
     return f"{_since(bounds)}每{_span(step)}{_limits(bounds)}"
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
+from typing import TypeGuard
 
 from kernel.schedule.civil import DAY, WallTime, add_months, add_span, month_days, wall_time
 from kernel.schedule.cron_lines import Rule, days_of, expressions_of, shift_days
 from kernel.schedule.phrases import (
+    Ahead,
     Between,
     Cycle,
     Dates,
@@ -24,6 +26,7 @@ from kernel.schedule.phrases import (
 )
 from kernel.schedule.plan import Plan
 from kernel.schedule.resolve import Moment, NotYet, dates_of, resolve_once
+from kernel.schedule.stretches import is_of_one_day, stretch, times_of_day
 from kernel.schedule.values import Calendar, Cron, Doubt, Every, Schedule, Step, Unit
 
 _UNITS = {"d": Unit.DAY, "w": Unit.WEEK, "M": Unit.MONTH, "y": Unit.YEAR}
@@ -42,6 +45,8 @@ def resolve_series(plan: Plan, moment: Moment) -> Schedule:
         if last is None or (last.shift, last.moment) <= (0, plan.start_time.moment):
             raise NotYet(Doubt.AMBIGUOUS)
         plan = replace(plan, windows=[(plan.start_time, last)], start_time=None, until=None)
+        if plan.start and _is_day(plan.start.day) and not plan.workdays and all(c.unit == "s" for c in plan.cycles):
+            plan = replace(plan, days=[plan.start.day], start=None)  # 今天2点开始每15分钟，到3点半: that day alone
     narrowed = plan.windows or plan.workdays or plan.days or any(c.unit != "s" and not c.loose for c in plan.cycles)
     if interval is not None and not narrowed and not plan.between and not plan.times:
         return _interval(interval, plan, moment)
@@ -54,6 +59,10 @@ def resolve_series(plan: Plan, moment: Moment) -> Schedule:
     return _wall_clock(plan, moment)
 
 
+def _is_day(day: DayPhrase | Ahead | None) -> TypeGuard[DayPhrase]:
+    return isinstance(day, (Day, Dates, Named, Weekdays, LunarDate))
+
+
 def _interval(interval: Cycle, plan: Plan, moment: Moment) -> Every:
     if plan.lead or plan.excepts:
         raise NotYet(Doubt.AMBIGUOUS)
@@ -62,7 +71,10 @@ def _interval(interval: Cycle, plan: Plan, moment: Moment) -> Every:
         raise NotYet(Doubt.INVALID_TIME)
     step = timedelta(seconds=interval.n)
     start = moment.now + step
-    if plan.start_time:
+    later = _later_start(plan, moment)
+    if later is not None:
+        start = later
+    elif plan.start_time:
         day = _start_day(plan.start, moment) if plan.start and plan.start.day else moment.today
         start = moment.instant(day, plan.start_time)
         if start <= moment.now:
@@ -76,10 +88,28 @@ def _interval(interval: Cycle, plan: Plan, moment: Moment) -> Every:
         end = _until(plan, moment)
     elif plan.lasting:
         span = plan.lasting.span
-        end = moment.now + timedelta(days=span.days + 30 * span.months, seconds=span.seconds)
+        length = timedelta(days=span.days + 30 * span.months, seconds=span.seconds)
+        end = moment.now + length
+        if start > moment.now + step or plan.start_time:
+            whole = length if span.seconds else length - timedelta(seconds=1)
+            end = start + whole // step * step
     if end is not None and end < start:
         raise NotYet(Doubt.PAST)
     return Every(step, start, end, plan.count)
+
+
+def _later_start(plan: Plan, moment: Moment) -> datetime | None:
+    """半小时后每10分钟, 2小时后开始每半小时: the first fire, so long from now."""
+    begin = plan.start.day if plan.start else None
+    if plan.aheads and plan.start is None and len(plan.aheads) == 1:
+        begin = plan.aheads[0]
+    if not isinstance(begin, Ahead):
+        if plan.aheads:
+            raise NotYet(Doubt.AMBIGUOUS)
+        return None
+    if begin.origin is not None or begin.span.months or plan.start_time:
+        raise NotYet(Doubt.AMBIGUOUS)
+    return moment.now + timedelta(days=begin.span.days, seconds=begin.span.seconds)
 
 
 def _refuse_part(plan: Plan) -> None:
@@ -102,40 +132,26 @@ def _until(plan: Plan, moment: Moment) -> datetime:
     return moment.instant(last, wall) if wall else moment.day_end(last)
 
 
-def _on_one_day(plan: Plan) -> bool:
-    """The days are single dates: the steps of a window there are single times."""
-    if plan.workdays or plan.between or plan.lasting or any(c.unit != "s" for c in plan.cycles) or not plan.days:
-        return False
-    return not any(isinstance(d, Weekdays) and (d.each or (len(d.days) > 2 and d.week is None)) for d in plan.days)
-
-
 def _grid(interval: Cycle | None, plan: Plan, moment: Moment) -> Schedule:
     """Steps inside a window of the day, or a minute of every hour."""
     if plan.lead or plan.aheads or any(c.unit in ("M", "y", "Q") for c in plan.cycles):
         raise NotYet(Doubt.AMBIGUOUS)
     if plan.times or plan.start_time:
         raise NotYet(Doubt.AMBIGUOUS)
-    walls: list[WallTime] = []
-    seconds = interval.n if interval else 3600
-    if seconds % 60:
+    if (interval.n if interval else 3600) % 60:
         raise NotYet(Doubt.AMBIGUOUS)
     _refuse_part(plan)
-    if plan.hourly:
-        minutes = [m for m in (plan.hourly.minute, plan.hourly.also) if m is not None]
-        walls = [WallTime(time(hour, minute)) for hour in range(24) for minute in minutes]
-        if plan.windows:
-            first, last = plan.windows[0]
-            walls = [w for w in walls if first.moment <= w.moment and (last.shift or w.moment <= last.moment)]
-    elif plan.windows:
-        for first, last in plan.windows:
-            walls.extend(_steps(first, last, seconds))
-    elif 3600 % seconds == 0 or 86400 % seconds == 0:
-        walls = _steps(WallTime(time(0)), WallTime(time(23, 59)), seconds)
-    else:
+    if any(p.today for p in plan.parts) and not plan.days and all(c.unit == "s" for c in plan.cycles):
+        plan = replace(plan, days=[Day(0)])  # from 6pm to 7:30pm tonight
+    if not is_of_one_day(plan):
+        return _wall_clock(replace_times(plan, times_of_day(plan, interval)), moment)
+    if plan.lasting or plan.count is not None or (plan.until and (plan.until.day or plan.windows)):
         raise NotYet(Doubt.AMBIGUOUS)
-    if _on_one_day(plan):
-        return resolve_once(replace(plan, times=walls, windows=[], cycles=[], hourly=None), moment)
-    return _wall_clock(replace_times(plan, walls), moment)
+    one = stretch(plan, interval, moment)
+    if one is None and plan.until:
+        raise NotYet(Doubt.AMBIGUOUS)
+    walls = [] if one else times_of_day(plan, interval)
+    return one or resolve_once(replace(plan, times=walls, windows=[], cycles=[], hourly=None), moment)
 
 
 def replace_times(plan: Plan, walls: list[WallTime]) -> Plan:
@@ -146,16 +162,6 @@ def replace_times(plan: Plan, walls: list[WallTime]) -> Plan:
     return replace(plan, times=walls, windows=[], cycles=cycles, hourly=None)
 
 
-def _steps(first: WallTime, last: WallTime, seconds: int) -> list[WallTime]:
-    minute = first.moment.hour * 60 + first.moment.minute
-    end = last.shift * 1440 + last.moment.hour * 60 + last.moment.minute
-    found = []
-    while minute <= end:
-        found.append(WallTime(time(minute // 60 % 24, minute % 60), minute // 1440))
-        minute += seconds // 60
-    return [w for w in found if not w.shift or w.moment == time(0)]
-
-
 def _wall_clock(plan: Plan, moment: Moment) -> Cron:
     _name_weekday(plan, moment)
     _name_stretch(plan)
@@ -163,7 +169,9 @@ def _wall_clock(plan: Plan, moment: Moment) -> Cron:
     rule, cycle = days_of(plan)
     shift = plan.times[0].shift - lead_days
     if any(w.shift != plan.times[0].shift for w in plan.times):
-        if rule.fields != [("*", "*", "*")]:
+        bounded = plan.start or plan.until or plan.lasting or plan.excepts or plan.count or (cycle and cycle.n > 1)
+        into_morning = any(w.shift and w.moment != time(0) for w in plan.times)
+        if rule.fields != [("*", "*", "*")] or rule.calendar or (into_morning and bounded):
             raise NotYet(Doubt.AMBIGUOUS)
         shift = 0
     if shift > 0 and rule.fields != [("*", "*", "*")] and any(w.moment != time(0) for w in plan.times):

@@ -20,7 +20,7 @@ from kernel.schedule.civil import (
 from kernel.schedule.named_days import holiday, lunar_date
 from kernel.schedule.phrases import Dates, Day, DayPhrase, LunarDate, LunarDays, Named, Nth, OffMonth, Weekdays
 from kernel.schedule.plan import Plan
-from kernel.schedule.values import Doubt, Once, Schedule
+from kernel.schedule.values import Doubt, Once
 
 _FAR_S = 100 * 366 * 86400
 """Nobody means to be reminded in more than a hundred years."""
@@ -73,7 +73,7 @@ def refuse_unclear(plan: Plan) -> None:
     for unclear in plan.unclear:
         impossible = Doubt.INVALID_DATE if unclear.is_date else Doubt.INVALID_TIME
         raise NotYet(impossible if unclear.impossible else Doubt.AMBIGUOUS)
-    if plan.either or plan.many_leads:
+    if plan.either:
         raise NotYet(Doubt.AMBIGUOUS)
     if plan.deadline:
         raise NotYet(Doubt.AMBIGUOUS)
@@ -85,7 +85,7 @@ def refuse_unclear(plan: Plan) -> None:
         raise NotYet(Doubt.VAGUE_PERIOD)
 
 
-def resolve_once(plan: Plan, moment: Moment) -> Schedule:
+def resolve_once(plan: Plan, moment: Moment) -> Once:
     """The single times a plan names. Raises NotYet when there are none, or they are past."""
     if plan.windows or plan.lasting or plan.start_time or (plan.count is not None and plan.count > 1):
         raise NotYet(Doubt.AMBIGUOUS)
@@ -119,7 +119,7 @@ def _earlier(fire: datetime, plan: Plan, moment: Moment) -> datetime:
     return fire - timedelta(seconds=lead.seconds)
 
 
-def _ahead(plan: Plan, moment: Moment) -> Schedule:
+def _ahead(plan: Plan, moment: Moment) -> Once:
     found: list[datetime] = []
     for ahead in plan.aheads:
         length = ahead.span

@@ -19,6 +19,9 @@ _QUOTES = frozenset("\"'“”「」『』`《》")
 _PUNCT = frozenset(",.;:!?。、;()[]{}<>|*/\\+=%^&$…·-~_—–'’‘→•#@")
 
 
+_SPECIAL = frozenset(FIRST) | frozenset(NUMERALS) | _QUOTES | _PUNCT
+_SPECIAL |= frozenset("周星礼拜醒 \t\r\n\u200b\ufeff\ufe0f\u200d0123456789abcdefghijklmnopqrstuvwxyz")
+"""Characters at which a run of others may end."""
 _WORKING = frozenset(words("working business work week"))
 """Before "day" they make one word of it."""
 _TITLES = frozenset(words("dr mr mrs ms prof st"))
@@ -89,19 +92,24 @@ class _Scanner:
                 out.append(Token(Kind.TEXT, last.start, i - 1))
             self._reminding(i - 1)
             return
-        if out and out[-1].kind is Kind.TEXT and out[-1].end == self.i and not out[-1].word:
-            out[-1] = Token(Kind.TEXT, out[-1].start, self.i + 1)
+        text, j, size = self.text, i + 1, len(self.text)
+        while j < size and text[j] not in _SPECIAL:
+            j += 1
+        if out and out[-1].kind is Kind.TEXT and out[-1].end == i and not out[-1].word:
+            out[-1] = Token(Kind.TEXT, out[-1].start, j)
         else:
-            out.append(Token(Kind.TEXT, self.i, self.i + 1))
-        self.i += 1
+            out.append(Token(Kind.TEXT, i, j))
+        self.i = j
 
     def _word(self) -> None:
-        text, start, j = self.text, self.i, self.i + 1
-        while j < len(text) and (
-            "a" <= text[j] <= "z" or (text[j] in "'." and text[j + 1 : j + 2].isalpha() and text[j + 1] < "{")
-        ):
-            if text[j] == "." and not (j - start == 1 and text[j + 1] == "m"):
-                break
+        text, start, size = self.text, self.i, len(self.text)
+        j = start + 1
+        while j < size:
+            if not "a" <= text[j] <= "z":
+                if text[j] not in "'." or not text[j + 1 : j + 2].isalpha() or text[j + 1] >= "{":
+                    break
+                if text[j] == "." and not (j - start == 1 and text[j + 1] == "m"):
+                    break
             j += 1
         word = text[start:j]
         if word in ("http", "https") and text.startswith("://", j):
@@ -118,6 +126,8 @@ class _Scanner:
             self.i = j
             return
         known = WORDS.get(word) or near(word)
+        if j - start == 1 and known and known[0] is Kind.UNIT and not (self.out and self.out[-1].kind in _NUMBERS):
+            known = None  # vitamin D, plan W: a letter measures only what is counted
         if word == "ish" and self._is_hedged():
             self.i = j
             return
@@ -235,30 +245,41 @@ class _Scanner:
         if c == "提" and is_reminding(text, i):
             return self._reminding(i)
         counted = c in _COUNTERS and self.out and self.out[-1].end == i and self.out[-1].kind in _NUMBERS
+        left = len(text) - i
         for size in FIRST[c]:
             entry = LEXICON.get(text[i : i + size])
-            if entry is not None and (entry[0][1] in _YIELDING) and self._yields(entry[0][1], i, size):
+            if entry is None or size > left:
                 continue
-            if counted and entry is not None and entry[0][1] not in _COUNTED:
+            opening = entry[0][1]
+            if opening in _YIELDING and self._yields(opening, i, size):
+                continue
+            if counted and opening not in _COUNTED:
                 continue  # 8点播报 is no 点播: a counter belongs to the number before it.
-            if entry is not None and c == "个" and entry[0][3] == "w" and self._nth_weekday():
+            if c == "个" and entry[0][3] == "w" and self._nth_weekday():
                 return True
-            if entry is not None and entry[0][1] is Kind.OTHER and self._every_other_week(i, size):
+            if opening is Kind.OTHER and self._every_other_week(i, size):
                 return True
-            if entry is not None and len(text) >= i + size:
-                for width, kind, n, word in entry:
-                    if word == "w" and width < size:
-                        # 下周五: the week of 下周 may go on to name its day.
-                        self.i = i
-                        if self._week():
-                            return True
-                    if kind is Kind.PERIOD and i > self.i and self._is_longer(i, width):
-                        break  # 每天夜里: the 夜 of 每天夜 begins a word of its own.
-                    self.out.append(Token(kind, i, i + width, n, word))
-                    i += width
-                self.i = i
-                return True
+            if len(entry) > 1:
+                return self._compound(entry, i, size)
+            self.out.append(Token(opening, i, i + size, entry[0][2], entry[0][3]))
+            self.i = i + size
+            return True
         return False
+
+    def _compound(self, entry: tuple[Entry, ...], i: int, size: int) -> bool:
+        """The tokens of a word that holds two."""
+        for width, kind, n, word in entry:
+            if word == "w" and width < size:
+                # 下周五: the week of 下周 may go on to name its day.
+                self.i = i
+                if self._week():
+                    return True
+            if kind is Kind.PERIOD and i > self.i and self._is_longer(i, width):
+                break  # 每天夜里: the 夜 of 每天夜 begins a word of its own.
+            self.out.append(Token(kind, i, i + width, n, word))
+            i += width
+        self.i = i
+        return True
 
     def _yields(self, kind: Kind, i: int, size: int) -> bool:
         """请教师节 holds a 教师节; 提醒我记得 speaks to me, and remembers nothing."""

@@ -19,7 +19,8 @@ def span(tokens: list[Token], i: int) -> tuple[Span, int] | None:
         return None
     (months, days, seconds), i = first
     for _ in range(3):
-        j = i + 1 if at(tokens, i).kind is K.AND or at(tokens, i).word in ("零", ",") else i
+        joined = at(tokens, i).kind is K.AND and at(tokens, i).word[:1] <= "z"  # 1天、1小时 are two lengths
+        j = i + 1 if joined or at(tokens, i).word in ("零", ",") else i
         more = _one_span(tokens, j)
         if more is None or at(tokens, j).kind is K.HALF:
             break

@@ -21,6 +21,13 @@ _SHOWS = frozenset(
     words("看一眼 瞧一眼 查下 查一查 查询 查一下 看一下 看看 查查 列出 列一下 查看 看下 罗列 列 展示 显示")
 )
 """Verbs, as the other words for lists ask which ones there are."""
+OBJECTS = frozenset(
+    words(
+        "email emails mail letter letters draft drafts message messages text texts sms app apps card cards slip note "
+        "notes post poster sign sticker slide template settings tone tones sound sounds volume feature button box"
+    )
+)
+"""A reminder email, an alarm tone: things of other kinds."""
 _SINGLED_OUT = frozenset(words("先 吧 就 都 给我"))
 """Behind 那个 they begin what is to be done with it."""
 _OPENING = frozenset({K.FILLER, K.POLITE, K.PUNCT, K.HELP, K.YOU, K.QUOTE})
@@ -29,6 +36,8 @@ _OPENING = frozenset({K.FILLER, K.POLITE, K.PUNCT, K.HELP, K.YOU, K.QUOTE})
 def is_thing(tokens: list[Token], i: int) -> bool:
     """A reminder as a thing: 提醒 followed neither by the person it would remind nor by what it would say."""
     token, follow = tokens[i], at(tokens, i + 1)
+    if follow.word in OBJECTS and token.word[:1] <= "z":
+        return False
     if token.kind is K.NOUN:
         return not token.n  # 待办 and 日程 may be anybody's.
     if token.word not in NAMES:
@@ -64,3 +73,22 @@ def first_of_weight(tokens: list[Token]) -> int:
             break
         i += 1
     return i
+
+
+def asks_person(tokens: list[Token]) -> int | None:
+    """The place of the first asking verb with its person (提醒我); none where it is but the name of a thing."""
+    for i, token in enumerate(tokens):
+        asks = token.kind in (K.ASK, K.CALL) and at(tokens, i + 1).kind in (K.ME, K.MENTION, K.PERSON)
+        if asks and not _is_particle(tokens, i + 1) and not _is_label(tokens, i):
+            return i
+    return None
+
+
+def _is_label(tokens: list[Token], asking: int) -> bool:
+    """把提醒我遛狗的闹钟关掉: what it reminds of is the name of the thing."""
+    return any(tokens[k].kind is K.OF and is_thing(tokens, k + 1) for k in range(asking + 1, len(tokens) - 1))
+
+
+def _is_particle(tokens: list[Token], i: int) -> bool:
+    """删咗个食药提醒佢: the last word stands for the reminder, for nobody."""
+    return tokens[i].word == "他" and all(t.kind in (K.PUNCT, K.FILLER) for t in tokens[i + 1 :])

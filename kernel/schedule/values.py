@@ -98,6 +98,8 @@ class Doubt(Enum):
     """Why a request cannot become a trigger without asking back."""
 
     NO_TIME = "no-time"
+    NO_TASK = "no-task"
+    """Nothing was said but that there is to be a reminder."""
     VAGUE_PERIOD = "vague-period"
     PAST = "past"
     INVALID_DATE = "invalid-date"
@@ -151,6 +153,8 @@ class ScheduleIntent:
     """Of `manage`: the words name a time too (取消今晚8点的提醒), which `body`, the task they name, leaves out."""
     is_all: bool = False
     """Of `manage`: all of them were named (取消所有提醒), or all that are called `body`."""
+    places: tuple[int, ...] = ()
+    """Of `manage`: which of them were named by their place in the list (取消第2个提醒), 1 the first, -1 the last."""
 
     @property
     def is_request(self) -> bool:

@@ -184,7 +184,8 @@ _WORDS: tuple[tuple[Kind, float, str, str], ...] = (
         K.CALL,
         0,
         "",
-        "ping wake nudge alert notify poke buzz prompt tell call text message warn beep shout awaken hit dm bug",
+        "ping wake nudge alert notify poke buzz prompt tell call text message warn beep shout awaken hit dm bug "
+        "nag pester prod hassle hound",
     ),
     (K.NOUN, 0, "", "reminder reminders remainder alarm alarms timer timers countdown wakeup"),
     (K.CREATE, 0, "", "start set create add make schedule put setup new book"),

@@ -170,6 +170,16 @@ READINGS: list[tuple[Schedule, str, str]] = [
         "每90分钟，到2026年3月10日 18:00为止",
         "every 90 minutes until 10 March 2026 at 18:00",
     ),
+    (
+        Every(timedelta(minutes=20), at("2026-03-10T14:00"), end=at("2026-03-10T15:00")),
+        "2026年3月10日 14:00到15:00每20分钟",
+        "every 20 minutes from 14:00 to 15:00 on 10 March 2026",
+    ),
+    (
+        Cron(("0 0,2,4,6,22 * * *",)),
+        "每天 22:00到06:00每2小时",
+        "every 2 hours from 22:00 to 06:00 every day",
+    ),
     (Once((at("2026-03-11T09:00"),)), "2026年3月11日 周三 09:00", "on Wednesday 11 March 2026 at 09:00"),
     (
         Once((at("2026-03-11T09:00"), at("2026-03-11T15:00"), at("2026-03-12T09:00"))),
