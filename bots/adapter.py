@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol, runtime_checkable
 
-from kernel.chat import ConversationId, Draft, MessageRef, Notice, Prompt, PromptClosed, Reply
+from kernel.chat import Attachment, ConversationId, Draft, MessageRef, Notice, Prompt, PromptClosed, Reply
 from kernel.errors import OperatorError, RetryError
 from kernel.ports import Deliver
 
@@ -41,6 +41,14 @@ class AnswerLost(RetryError):
 
 class WrongToken(OperatorError):
     """The platform does not know our token (exit 2); the message names the setting, never the value."""
+
+
+class FileGone(Undeliverable):
+    """The platform does not give this file to us, however often we ask. The message says why."""
+
+
+class FileTooLarge(FileGone):
+    """It is more than `MAX_FILE_BYTES`, whatever the platform said before."""
 
 
 class Adapter(Protocol):
@@ -106,6 +114,26 @@ class HasWebhook(Protocol):
         Returns only when what it says is stored, and says 401 before anything else to who does not prove themselves;
         503 while it cannot be stored, so that it comes again. Raises nothing.
         """
+
+
+@runtime_checkable
+class HasFiles(Protocol):
+    """An adapter of a platform that keeps what people send with their messages."""
+
+    async def fetch(self, attachment: Attachment) -> bytes:
+        """The bytes that the platform keeps under `attachment.source`, at most `MAX_FILE_BYTES`.
+
+        Ends within a minute. Raises `FileGone`, `FileTooLarge`, and what passes: `RetryLater`, `AnswerLost`.
+        """
+
+
+@runtime_checkable
+class HasStragglers(Protocol):
+    """An adapter whose platform may bring two texts of one private chat in either order."""
+
+    @property
+    def straggles_for(self) -> timedelta:
+        """How long after a text the one before it may still come."""
 
 
 @runtime_checkable

@@ -13,7 +13,14 @@ COUNTED: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = MappingProxyType(
             "What people did: stored, paired, or dropped: refused, unaddressed, limited, wordless, duplicate, broken.",
             ("platform", "outcome"),
         ),
-        "delivery": ("What was to be said: done, failed for good, or retried later.", ("platform", "outcome")),
+        "delivery": (
+            "What was to be said: done, failed for good, retried later, or slowed to the platform's pace.",
+            ("platform", "outcome"),
+        ),
+        "file": (
+            "What came with messages: done, or not fetched: large, gone, failed, link.",
+            ("platform", "outcome"),
+        ),
         "http": ("Requests to our own server.", ("path", "status")),
     }
 )

@@ -6,6 +6,7 @@ What becomes of a part that was sent:
     ------------------------------   -------------------------------   ---------------------------------------
     a message id                     out; never sent again             goes on
     RetryLater (surely not sent)     sent again after the pause        waits; other conversations go on
+    NotYet (not even asked)          sent again after the pause        waits, and no try is counted
     AnswerLost, the first time       sent once more, marked doubtful   waits
     AnswerLost, when doubtful        taken for sent, id unknown        goes on
       and the adapter can look       looked for, else sent again       waits
@@ -26,6 +27,7 @@ import structlog
 from bots.adapter import Adapter, AnswerLost, HasPlaces, Undeliverable, WrongToken
 from bots.counters import Counters
 from bots.drafts import Drafts
+from bots.flood import NotYet
 from bots.lateness import with_lateness
 from bots.masking import Mask, masked
 from bots.moves import Moves
@@ -275,6 +277,10 @@ class Deliveries:
             raise AnswerLost("no answer in time") from None
 
     async def _retry(self, delivery: Delivery, error: RetryLater | AnswerLost) -> None:
+        if isinstance(error, NotYet):
+            log.debug("delivery waits its turn", delivery=delivery.id, pause_s=error.after.total_seconds())
+            await self._later(delivery, error.after, tried=False)
+            return
         if delivery.attempts >= _MAX_ATTEMPTS:
             await self._fail(delivery, f"given up: {error}")
             return
@@ -298,9 +304,9 @@ class Deliveries:
         self._count("done")
         return await self._stored(lambda: self._outbox.done(delivery, now=self._clock.now()))
 
-    async def _later(self, delivery: Delivery, after: timedelta) -> None:
-        self._count("retried")
-        await self._stored(lambda: self._outbox.later(delivery, after, now=self._clock.now()))
+    async def _later(self, delivery: Delivery, after: timedelta, *, tried: bool = True) -> None:
+        self._count("retried" if tried else "slowed")
+        await self._stored(lambda: self._outbox.later(delivery, after, now=self._clock.now(), tried=tried))
 
     async def _fail(self, delivery: Delivery, why: str) -> None:
         self._count("failed")

@@ -17,7 +17,7 @@ import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import structlog
 
@@ -43,6 +43,7 @@ _CALL_TIMEOUT_S = 5.0
 _LET_FINISH_S = 1.0
 """How long a message waits for a draft on its way, so that the draft cannot arrive behind it."""
 _PUT_AWAY_S = 3.0
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,10 @@ class _Line:
     text: str
     not_before: datetime
     """When the next call may be made."""
+    drop_not_before: datetime = _NEVER
+    """When it may be dropped; a limit on what is shown is none on that."""
+    since: datetime = _NEVER
+    """When the platform was last asked to show a text of this conversation, and did not say that it must wait."""
 
 
 class Drafts:
@@ -113,17 +118,23 @@ class Drafts:
         live = {draft.conversation: replace(draft, text=self._mask(draft.text)) for draft in drafts}
         self._lines = {c: line for c, line in self._lines.items() if line.text or line.not_before > now - _KEPT}
         waits = [now + LOOK_AGAIN]
-        for conversation in {*live, *self._lines} - self._silent - self._spoken - set(self._calls):
+        changeable = {*live, *self._lines} - self._silent - self._spoken - set(self._calls)
+        # Where there is not room for all, each gets its turn.
+        for conversation in sorted(changeable, key=self._last_shown):
             line = self._lines.get(conversation)
             draft = live.get(conversation)
             if not _differs(line, draft):
                 continue
-            if line is not None and line.not_before > now:
-                waits.append(line.not_before)
+            if line is not None and (at := line.drop_not_before if draft is None else line.not_before) > now:
+                waits.append(at)
             else:
                 self._start(calls, conversation, self._turn_to(adapter, conversation, line, draft))
         await first_of(self.woken.wait(), self._clock.sleep_until(min(waits)))
         await self._clock.sleep_until(now + _LOOK_EVERY)
+
+    def _last_shown(self, conversation: ConversationId) -> datetime:
+        line = self._lines.get(conversation)
+        return line.since if line is not None else _NEVER
 
     def _start(
         self, calls: asyncio.TaskGroup, conversation: ConversationId, call: Coroutine[object, object, None]
@@ -146,7 +157,7 @@ class Drafts:
 
     async def _show(self, adapter: HasDrafts, draft: Draft, before: _Line | None) -> None:
         began = self._clock.now()
-        line = _Line(draft.turn, draft.sequence, draft.text, began + adapter.draft_every)
+        line = _Line(draft.turn, draft.sequence, draft.text, began + adapter.draft_every, since=began)
         if before is not None and before.turn == draft.turn:
             line = replace(line, sequence=max(draft.sequence, before.sequence))
         # Before the answer: what is cancelled or lost on its way may be on the platform.
@@ -157,7 +168,9 @@ class Drafts:
         except RetryLater as limit:
             log.debug("drafts rest", pause_s=limit.after.total_seconds())
             pause = max(limit.after, adapter.draft_every)
-            self._lines[draft.conversation] = replace(before or replace(line, text=""), not_before=began + pause)
+            self._lines[draft.conversation] = replace(
+                before or replace(line, text="", since=_NEVER), not_before=began + pause
+            )
         except Undeliverable as refusal:
             log.debug("draft refused", why=str(refusal))
             self._lines[draft.conversation] = replace(line, not_before=began + _REFUSED_PAUSE)
@@ -170,11 +183,11 @@ class Drafts:
                 await adapter.drop_draft(self._moves.there(conversation))
         except RetryLater as limit:
             line = self._lines[conversation]
-            self._lines[conversation] = replace(line, not_before=self._clock.now() + limit.after)
+            self._lines[conversation] = replace(line, drop_not_before=self._clock.now() + limit.after)
         except (ZclawError, TimeoutError) as error:
             log.debug("draft not dropped", why=str(error) or type(error).__name__)
             line = self._lines[conversation]
-            self._lines[conversation] = replace(line, not_before=self._clock.now() + adapter.draft_every)
+            self._lines[conversation] = replace(line, drop_not_before=self._clock.now() + adapter.draft_every)
         else:
             self.spoke(conversation)
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 
 import structlog
 
-from bots.adapter import Adapter, WrongToken
+from bots.adapter import Adapter, HasFiles, HasStragglers, WrongToken
 from bots.counters import Counters
 from bots.deliveries import Deliveries
 from bots.drafts import Drafts
 from bots.entrance import Entrance
+from bots.fetching import Fetchings
 from bots.limits import SpeechLimits
 from bots.masking import Mask
 from bots.moves import Moves
@@ -19,6 +21,7 @@ from bots.ports import BotPorts
 from bots.presses import Presses
 from bots.typing import Typing
 from kernel.access import Access, Rights
+from kernel.chat import Heard, UserMessage
 from kernel.errors import first_error
 from kernel.patience import patiently, pause_after
 
@@ -45,6 +48,7 @@ class Driver:
     ) -> None:
         """`mask` takes the secrets out of whatever people are shown; `counters` are for whoever watches over us."""
         self._adapter = adapter
+        self._is_in = False
         self._outbox = ports.outbox
         self._clock = ports.clock
         counters = counters or Counters()
@@ -61,7 +65,9 @@ class Driver:
             counters=counters,
             language=language,
             limits=limits or SpeechLimits(),
+            straggles_for=adapter.straggles_for if isinstance(adapter, HasStragglers) else timedelta(),
         )
+        self._fetchings = Fetchings(adapter, ports, counters) if isinstance(adapter, HasFiles) else None
         self._deliveries = Deliveries(
             adapter,
             ports.outbox,
@@ -74,6 +80,11 @@ class Driver:
             drafts=self._drafts,
             mask=mask,
         )
+
+    @property
+    def is_running(self) -> bool:
+        """The adapter brings in what people do: it has not ended, and does not rest after it broke."""
+        return self._is_in
 
     async def run(self) -> None:
         """Carry until cancelled, or until the adapter says that there will be nothing more (the terminal).
@@ -92,6 +103,8 @@ class Driver:
                         outward.create_task(self._lasting("drafts", self._drafts.run, ends=True)),
                         outward.create_task(self._lasting("presses", self._presses.run)),
                     ]
+                    if self._fetchings is not None:
+                        tasks.append(outward.create_task(self._lasting("files", self._fetchings.run)))
                     await asyncio.wait([coming])
                     for task in tasks:
                         task.cancel()
@@ -99,7 +112,16 @@ class Driver:
             raise first_error(group) from None
 
     async def _bring_in(self) -> None:
-        await self._adapter.run(self._entrance.deliver)
+        self._is_in = True
+        try:
+            await self._adapter.run(self._deliver)
+        finally:
+            self._is_in = False
+
+    async def _deliver(self, heard: Heard) -> None:
+        await self._entrance.deliver(heard)
+        if self._fetchings is not None and isinstance(heard, UserMessage) and heard.waits_for_files:
+            self._fetchings.woken.set()
 
     async def _listen(self) -> None:
         async def hear() -> None:

@@ -51,7 +51,7 @@ _NOTE_AGAIN = timedelta(minutes=1)
 
 
 class Entrance:
-    """What `Adapter.run` delivers to. `language` is the operator's setting."""
+    """What `Adapter.run` delivers to. `language` is the operator's setting, `straggles_for` see `HasStragglers`."""
 
     def __init__(
         self,
@@ -64,6 +64,7 @@ class Entrance:
         counters: Counters,
         language: str,
         limits: SpeechLimits,
+        straggles_for: timedelta = timedelta(),
     ) -> None:
         self._platform = platform
         self._rights = rights
@@ -73,6 +74,7 @@ class Entrance:
         self._moves = moves
         self._counters = counters
         self._language = language
+        self._straggles_for = straggles_for
         self._meter = Meter(ports.rates, ports.clock, limits)
         self._strangers = Strangers(rights, ports, language, store=self._store, say=self._say)
         self._seen: OrderedDict[str, Sender] = OrderedDict()
@@ -172,7 +174,7 @@ class Entrance:
         sender, conversation = message.sender, message.conversation
         await self._see_person(sender)
         title = sender.name if message.is_private else message.title
-        chat = KnownChat(replace(conversation, thread=""), title, sender.id, sender.team)
+        chat = KnownChat(_whole(conversation), title, sender.id, sender.team)
         if self._places.get(conversation.chat) != chat:
             await patiently(self._clock, lambda: self._ports.chats.see(chat, now=self._clock.now()))
             _remember(self._places, conversation.chat, chat)
@@ -225,9 +227,11 @@ class Entrance:
             record = await patiently(self._clock, lambda: self._ports.prompts.get(press.token))
         except BadRecord:
             return press  # The worker says that it is a button that does nothing.
-        shown = {place.conversation.chat for place in record.places} | {record.conversation.chat} if record else set()
-        is_shown_here = press.conversation.chat in shown
-        return replace(press, conversation=record.conversation) if record is not None and is_shown_here else press
+        if record is None:
+            return press
+        shown = {_whole(record.conversation), *(_whole(place.conversation) for place in record.places)}
+        is_shown_here = _whole(press.conversation) in shown
+        return replace(press, conversation=record.conversation) if is_shown_here else press
 
     # --- chats
 
@@ -245,8 +249,7 @@ class Entrance:
                 if changed.is_private or changed.sender is None:
                     return
                 standing = await self._standing(changed.sender, where)
-                here = replace(changed, conversation=where)
-                await self._strangers.joined(here, by_owner=standing is Standing.OWNER)
+                await self._strangers.joined(replace(changed, conversation=where), changed.sender, standing)
 
     # --- the store's side
 
@@ -254,9 +257,10 @@ class Entrance:
         return await patiently(self._clock, lambda: self._rights.standing(sender, conversation))
 
     async def _store(self, inbound: Inbound) -> Put:
+        settle = settle_time(inbound, self._straggles_for)
         put = await patiently(
             self._clock,
-            lambda: self._ports.conversations.put(inbound, now=self._clock.now(), settle=settle_time(inbound)),
+            lambda: self._ports.conversations.put(inbound, now=self._clock.now(), settle=settle),
         )
         self._count("duplicate" if put is Put.DUPLICATE else "stored")
         if put in (Put.HINTED, Put.DUPLICATE):
@@ -287,13 +291,18 @@ def _remember(known: OrderedDict[_K, _V], key: _K, value: _V) -> None:
         known.popitem(last=False)
 
 
-def settle_time(inbound: Inbound) -> timedelta:
-    """How long after its arrival `inbound` may be read."""
+def settle_time(inbound: Inbound, straggles_for: timedelta = timedelta()) -> timedelta:
+    """How long after its arrival `inbound` may be read; see `HasStragglers` for private text."""
     if not isinstance(inbound, UserMessage) or command_of(inbound.text) is not None:
         return timedelta()
     if inbound.album:
         return SETTLE_ALBUM
-    return timedelta() if inbound.is_private else SETTLE_GROUP
+    return straggles_for if inbound.is_private else SETTLE_GROUP
+
+
+def _whole(conversation: ConversationId) -> ConversationId:
+    """The chat, its threads not told apart."""
+    return replace(conversation, thread="")
 
 
 def _is_wordless(message: UserMessage) -> bool:

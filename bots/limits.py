@@ -20,14 +20,18 @@ BOT_AN_HOUR: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class SpeechLimits:
-    """Messages and presses a minute: of one who was let in, of one whom only an open chat lets talk, of a whole chat.
+    """Messages and presses a minute: of one who was let in, and of one whom only an open chat lets talk.
 
     Owners have no limit, and do not count.
     """
 
     allowed: int = 300
     member: int = 30
-    chat: int = 600
+
+    @property
+    def chat(self) -> int:
+        """Of everybody in it together."""
+        return 2 * self.allowed
 
 
 class Room(Enum):

@@ -31,9 +31,12 @@ class Moves:
 
     async def here(self, conversation: ConversationId) -> ConversationId:
         """The conversation as we know it, of one as its platform calls it."""
-        known = await patiently(self._clock, lambda: self._grants.known_as(conversation.platform, conversation.chat))
+        platform = conversation.platform
+        known = await patiently(self._clock, lambda: self._grants.known_as(platform, conversation.chat))
         if known != conversation.chat:
-            self._now[ConversationId(conversation.platform, known)] = conversation.chat
+            # What is heard late may still come from an id before the last.
+            called = await patiently(self._clock, lambda: self._grants.called(platform, known))
+            self._now[ConversationId(platform, known)] = called
         return replace(conversation, chat=known)
 
     def there(self, conversation: ConversationId) -> ConversationId:

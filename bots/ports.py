@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernel.ports import Chats, Clock, Conversations, Grants, Outbox, People, Prompts, Rates, Silences, Wakeups
+from kernel.ports import (
+    Blobs,
+    Chats,
+    Clock,
+    Conversations,
+    Fetches,
+    Grants,
+    Outbox,
+    People,
+    Prompts,
+    Rates,
+    Silences,
+    Wakeups,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +25,8 @@ class BotPorts:
     """One object a port, all over the same store."""
 
     conversations: Conversations
+    fetches: Fetches
+    blobs: Blobs
     outbox: Outbox
     prompts: Prompts
     people: People

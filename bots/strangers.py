@@ -8,7 +8,7 @@ import structlog
 
 from bots.ports import BotPorts
 from kernel import texts
-from kernel.access import Rights
+from kernel.access import Rights, Standing
 from kernel.chat import (
     AccessRequested,
     ButtonPress,
@@ -24,6 +24,7 @@ from kernel.chat import (
 from kernel.pairing import code_in
 from kernel.patience import patiently
 from kernel.ports import Grant, Redeemed, Right
+from kernel.ports.grants import CODE_LIVES, CODE_TRIES
 from kernel.settings import AccessRule, PlatformId
 
 log = structlog.get_logger(__name__)
@@ -52,7 +53,7 @@ class Strangers:
 
     async def pairs(self, message: UserMessage) -> bool:
         """Whether the message was a pairing code, right or wrong, and has been answered."""
-        code = code_in(message.text) if message.is_private else None
+        code = code_in(message.text) if message.is_private and not message.sender.is_bot else None
         if code is None or self._rights.rule is AccessRule.ALLOWLIST:
             return False
         clock, who = self._ports.clock, PlatformId(message.conversation.platform, message.sender.id)
@@ -64,9 +65,20 @@ class Strangers:
             log.warning("paired with an owner", platform=who.platform, person=who.id)
             await patiently(clock, lambda: self._ports.people.see(who.platform, message.sender))
             await self.settle(message)
+        elif await self._has_guessed_enough(who):
+            return True
         key = "pair.done" if redeemed is Redeemed.OWNER else "pair.wrong"
-        await self._say(Reply(message.conversation, texts.say(key, self._language_of(message.sender, message.text))))
+        written = await patiently(clock, lambda: self._ports.people.language(message.conversation))
+        language = texts.language_of("", written or message.sender.language, self._language)
+        await self._say(Reply(message.conversation, texts.say(key, language)))
         return True
+
+    async def _has_guessed_enough(self, who: PlatformId) -> bool:
+        """Whether they are told no more that a code is wrong: whoever guesses could have us write without end."""
+        clock = self._ports.clock
+        what = f"guesses {who.platform} {who.id}"
+        guesses = await patiently(clock, lambda: self._ports.rates.count(what, CODE_LIVES, now=clock.now()))
+        return guesses > CODE_TRIES
 
     async def settle(self, message: UserMessage) -> None:
         """An owner reads this private chat: there they are asked."""
@@ -90,22 +102,23 @@ class Strangers:
         else:
             await self._say(Reply(inbound.conversation, text))
 
-    async def joined(self, changed: ChatChanged, *, by_owner: bool) -> None:
-        """Somebody added the bot to a group: an owner is asked whether its members may use it."""
-        if changed.sender is None or self._rights.rule is AccessRule.ALLOWLIST:
+    async def joined(self, changed: ChatChanged, sender: Sender, standing: Standing) -> None:
+        """`sender` added the bot to a group: an owner is asked whether its members may use it, if they may not yet.
+
+        About somebody who was not let in once a day, however many groups they have.
+        """
+        clock, where = self._ports.clock, changed.conversation
+        if self._rights.rule is AccessRule.ALLOWLIST or await patiently(clock, lambda: self._rights.is_open(where)):
             return
-        home = changed.conversation if by_owner else await self._home(changed.conversation.platform)
-        if home is None:
-            return
+        event, home = f"asks:{changed.event}", where
+        if standing < Standing.OWNER:
+            found = await self._home(where.platform)
+            if found is None or await patiently(clock, lambda: self._rights.is_refused(sender.id, where)):
+                return
+            chat = where.chat if standing is Standing.ALLOWED else ""
+            event, home = f"asks:{where.platform}:{sender.id}:joined:{chat}:{clock.now():%Y-%m-%d}", found
         asked = AccessRequested(
-            f"asks:{changed.event}",
-            home,
-            changed.at,
-            changed.sender,
-            changed.conversation,
-            changed.title,
-            is_private=False,
-            has_joined=True,
+            event, home, changed.at, sender, where, changed.title, is_private=False, has_joined=True
         )
         await self._store(asked)
 

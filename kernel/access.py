@@ -95,10 +95,15 @@ class Rights:
 
     async def of_person(self, person: str, conversation: ConversationId) -> Standing:
         """Likewise of somebody who is known by id alone: what the bots last saw of them counts."""
-        sender = Sender(person)
-        if not self._access.is_settled(sender, conversation):
-            sender = await self._people.get(conversation.platform, person) or sender
+        # Looked up for owners, too: a bot has no rights by an id on their list.
+        sender = await self._people.get(conversation.platform, person) or Sender(person)
         return await self.standing(sender, conversation)
+
+    async def is_open(self, conversation: ConversationId) -> bool:
+        """Whether whoever reads the chat may talk there."""
+        nobody = Sender("")
+        granted = await self._grants.granted(nobody.id, conversation)
+        return self._access.standing(nobody, conversation, granted) > Standing.STRANGER
 
     async def is_refused(self, person: str, conversation: ConversationId) -> bool:
         """Whether an owner has refused that person."""

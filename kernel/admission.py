@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
@@ -17,6 +18,7 @@ from kernel.texts import language_of, say, verbatim
 
 KIND = "admission"
 LIST_KIND = "admission-list"
+_BRACKETS = str.maketrans(dict.fromkeys("()（）[]［］{}【】", " "))
 _LISTED = 12
 """Rights on one list; each has a button."""
 
@@ -77,10 +79,10 @@ def card(asked: AccessRequested, language: str, setting: str, new_id: Callable[[
     shown = Card(
         platform=asked.origin.platform,
         person=asked.person.id,
-        name=" ".join(asked.person.name.split())[:60],
+        name=_plain(asked.person.name),
         chat=asked.origin.chat,
         thread=asked.origin.thread,
-        title=" ".join(asked.title.split())[:60],
+        title=_plain(asked.title),
         is_private=asked.is_private,
         has_joined=asked.has_joined,
         language=language,
@@ -131,12 +133,15 @@ class Rights:
 
 
 def listing(desk: Desk, grants: Sequence[Grant]) -> Changes:
-    """Who was let in, each with a button that takes it back."""
-    shown = [each for each in grants if each.right is not Right.REFUSED][:_LISTED]
+    """Who was let in, each with a button that takes it back; of too many the rest is counted."""
+    known = [each for each in grants if each.right is not Right.REFUSED]
+    shown = known[:_LISTED]
     if not shown:
         return desk.reply(say("admit.nobody", desk.language))
     lines = [say("admit.list", desk.language)]
     lines += [f"{number}. {_line(each, desk.language)}" for number, each in enumerate(shown, start=1)]
+    if len(known) > len(shown):
+        lines.append(say("admit.more", desk.language, number=str(len(known) - len(shown))))
     choices = [
         Choice(str(number), say("admit.remove", desk.language, number=str(number + 1)), Look.DANGER)
         for number, each in enumerate(shown)
@@ -178,7 +183,13 @@ def _line(grant: Grant, language: str) -> str:
 
 
 def _named(grant: Grant) -> str:
-    return f"{grant.name or '?'} ({grant.whose.platform}:{grant.whose.id})"
+    return f"{_plain(grant.name) or '?'} ({grant.whose.platform}:{grant.whose.id})"
+
+
+def _plain(name: str) -> str:
+    """The name in one line, without brackets and invisible signs: what stands in brackets behind it is the id."""
+    seen = "".join(sign for sign in name if sign.isspace() or unicodedata.category(sign)[0] != "C")
+    return " ".join(seen.translate(_BRACKETS).split())[:60].strip()
 
 
 def _closed(record: PromptRecord, key: str, asked: Card) -> Changes:

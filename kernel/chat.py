@@ -56,15 +56,42 @@ class AttachmentKind(Enum):
     VIDEO = "video"
 
 
+class Fetch(Enum):
+    """Where the bytes of an attachment are."""
+
+    DONE = "done"
+    """Among our blobs."""
+    WAITING = "waiting"
+    """Still at the platform, to be fetched."""
+    LARGE = "large"
+    """Left there: more than `MAX_FILE_BYTES`."""
+    GONE = "gone"
+    """The platform does not give them."""
+    FAILED = "failed"
+    """They could not be fetched in time."""
+    LINK = "link"
+    """Kept somewhere else, at the address `source`; nobody looks there."""
+
+
+MAX_FILE_BYTES = 20_000_000
+"""Of one file that somebody sends: Telegram gives bots no larger ones."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """Something that came or goes with a message: a reference to a blob, never the bytes."""
+    """Something that came or goes with a message: a reference, never the bytes.
+
+    `blob` names them once `fetch` is DONE; until then `source` is the platform's own word for them. Of what people
+    send, `name`, `mime` and `size_bytes` are what their platform says; a size of 0 is unknown.
+    """
 
     kind: AttachmentKind
     blob: str
     name: str
     mime: str
     size_bytes: int
+    source: str = ""
+    fetch: Fetch = Fetch.DONE
 
 
 class Address(Enum):
@@ -98,6 +125,11 @@ class UserMessage:
     address: Address = Address.DIRECT
     title: str = ""
     """What people call the chat, where many read it."""
+
+    @property
+    def waits_for_files(self) -> bool:
+        """Something that came with it is not fetched yet."""
+        return any(each.fetch is Fetch.WAITING for each in self.attachments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,10 +299,14 @@ class Command(Enum):
     START = "start"
     NEW = "new"
     STOP = "stop"
+    RETRY = "retry"
+    UNDO = "undo"
+    FORGET = "forget"
     STATUS = "status"
     REMINDERS = "reminders"
     TZ = "tz"
     MEMORY = "memory"
+    MODEL = "model"
     USAGE = "usage"
     ID = "id"
     ALLOW = "allow"

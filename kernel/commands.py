@@ -13,14 +13,18 @@ from kernel.access import Standing
 from kernel.admission import listing
 from kernel.changes import Changes
 from kernel.chat import Command
+from kernel.exchanges import ANEW, TOOK_BACK, said_last, taken_back
+from kernel.forgetting import Kept, Scope, asks, scope_of
 from kernel.memories import listing as memory_listing
 from kernel.memories import shelf_of
-from kernel.ports import Grant, Right, Shelf, Unanswered
+from kernel.messages import Message, Part, Text
+from kernel.models import Models, choose, shown
+from kernel.ports import Grant, Holdings, Right, Shelf, Unanswered
 from kernel.reminders.desk import Desk, Stored
 from kernel.reminders.listing import listing as reminder_listing
 from kernel.schedule.reading import moment
 from kernel.session import Ending, Session
-from kernel.session_events import Broken, SessionEvent
+from kernel.session_events import Broken, SessionEvent, Undone
 from kernel.settings import PlatformId
 from kernel.texts import say, verbatim
 from kernel.usage import Overview, overview
@@ -37,6 +41,10 @@ class Answer:
     """The zone that this conversation keeps from now on."""
     gives: Grant | None = None
     """A right that is granted."""
+    says: tuple[Part, ...] = ()
+    """What the person says to the model with it."""
+    rewritten: tuple[Message, ...] | None = None
+    """What the history is from now on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +62,41 @@ class Looked:
     code: str = ""
     """A pairing code that is good now."""
     unanswered: tuple[Unanswered, ...] = ()
+    holdings: Holdings = field(default_factory=Holdings)
+    models: Models | None = None
+    """None: there is no model at all."""
+    past: Sequence[Message] = ()
+    """The newest messages of the history."""
 
 
 _NEEDS = {
     **dict.fromkeys((Command.HELP, Command.START, Command.STOP, Command.ID, Command.WHY), Standing.MEMBER),
+    **dict.fromkeys((Command.RETRY, Command.UNDO, Command.FORGET), Standing.MEMBER),
     **dict.fromkeys((Command.ALLOW, Command.PAIR), Standing.OWNER),
 }
 
 
-def needed(command: Command) -> Standing:
-    """Who one must be in the conversation to give `command`."""
+_PERSONS = {"slack": r"[UW][A-Z0-9]{2,20}"}
+"""How ids of persons look where they are no numbers; a group or a channel is let in where it is."""
+OF_GRANTS = frozenset({Command.ALLOW, Command.PAIR})
+"""What gives rights in a chat: nothing, where only the operator's lists count."""
+
+
+def needed(command: Command, rest: str = "", *, is_private: bool = True) -> Standing:
+    """Who one must be in the conversation to give `command`; `rest` is the rest of its line."""
+    if command is Command.FORGET and not is_private and scope_of(rest) is Scope.CHAT:
+        return Standing.OWNER
+    if command is Command.MODEL and rest:
+        return Standing.OWNER
     return _NEEDS.get(command, Standing.ALLOWED)
 
 
-def refusal(command: Command, desk: Desk) -> Changes | None:
+def refusal(command: Command, rest: str, desk: Desk) -> Changes | None:
     """What is said instead to somebody who may not give the command, and reveals nothing; None: they may."""
-    if desk.standing >= needed(command):
+    needs = needed(command, rest, is_private=desk.is_private)
+    if desk.standing >= needs:
         return None
-    key = "rights.owner" if needed(command) is Standing.OWNER else "rights.allowed"
+    key = "rights.owner" if needs is Standing.OWNER else "rights.allowed"
     return desk.reply(say(key, desk.language))
 
 
@@ -80,7 +105,7 @@ def answer(
 ) -> Answer:
     """What `command` does here; `rest` is the rest of its line, `stored` the conversation's triggers."""
     looked = looked or Looked()
-    refused = refusal(command, desk)
+    refused = refusal(command, rest, desk)
     if refused is not None:
         return Answer(refused)
     match command:
@@ -95,6 +120,12 @@ def answer(
             # What was received stays, and this is its end.
             words = [event.said for event in going if event.said]
             return Answer(desk.reply("\n\n".join([*words, said])), going)
+        case Command.RETRY:
+            return _retry(session, desk, looked.past)
+        case Command.UNDO:
+            return _undo(session, desk, looked.past)
+        case Command.FORGET:
+            return _forget(rest, session, desk, stored, looked)
         case Command.STATUS:
             return _say(desk, _status(session), reminders=str(sum(due is not None for _, due in stored)))
         case Command.REMINDERS:
@@ -102,6 +133,8 @@ def answer(
         case Command.MEMORY:
             shelf = looked.shelf or shelf_of(desk.conversation, desk.person, is_private=False)
             return Answer(memory_listing(desk, shelf, looked.memories))
+        case Command.MODEL:
+            return _model(rest, session, desk, looked.models)
         case Command.USAGE:
             return Answer(desk.reply(overview(looked.usage, desk.language)))
         case Command.TZ:
@@ -131,8 +164,53 @@ def _break_all(
     )
 
 
+def _retry(session: Session, desk: Desk, past: Sequence[Message]) -> Answer:
+    """The person's last words once more, with a note to the model; their effects are not repeated."""
+    if busy := _busy(session, desk.person):
+        return _say(desk, f"retry.{busy}")
+    said = said_last(session, desk.person, past)
+    return Answer(Changes(), says=(Text(ANEW), *said)) if said else _say(desk, "retry.nothing")
+
+
+def _undo(session: Session, desk: Desk, past: Sequence[Message]) -> Answer:
+    """The newest exchange goes out of what the model reads, when it is the person's own; its effects stay."""
+    if session.turns:
+        busy = _busy(session, desk.person)
+        return _say(desk, f"undo.{busy or 'waiting'}")
+    gone = taken_back(session, desk.person, past)
+    if gone is None:
+        return _say(desk, "undo.nothing" if desk.is_private else "undo.not_yours")
+    done = _say(desk, "undo.done_acted" if gone.has_acted else "undo.done")
+    notes = (TOOK_BACK,) if gone.has_acted else ()
+    event = Undone(session.history_length, gone.start)
+    kept = tuple(past[: len(past) - gone.length])
+    return replace(done, events=(event,), rewritten=kept, changes=done.changes + Changes(notes=notes))
+
+
+def _forget(rest: str, session: Session, desk: Desk, stored: Stored, looked: Looked) -> Answer:
+    scope = scope_of(rest)
+    if scope is None:
+        return _say(desk, "forget.usage")
+    kept = Kept(looked.holdings, len(looked.memories), len(stored), len(session.turns))
+    return Answer(asks(desk, scope, kept))
+
+
+def _model(rest: str, session: Session, desk: Desk, known: Models | None) -> Answer:
+    if not rest:
+        return Answer(shown(known, session, desk))
+    chosen, changes = choose(rest, known, desk)
+    return Answer(changes, (chosen,) if chosen else ())
+
+
+def _busy(session: Session, person: str) -> str:
+    """Why the model cannot be asked anew now: something runs, or waits for the person; empty when it can."""
+    if session.running is not None:
+        return "busy"
+    return "waiting" if session.waiting_for(person) is not None else ""
+
+
 def _allow(rest: str, desk: Desk, looked: Looked) -> Answer:
-    """The list of who was let in, or one more: this chat, or a person by id."""
+    """The list of who was let in, or one more: this chat, or a person by id; of who is on the list, their line."""
     platform = desk.conversation.platform
     if not rest:
         return Answer(listing(desk, looked.grants)) if desk.is_private else _say(desk, "pair.private")
@@ -140,8 +218,11 @@ def _allow(rest: str, desk: Desk, looked: Looked) -> Answer:
         chat = PlatformId(platform, desk.conversation.chat)
         return replace(_say(desk, "admit.welcome_chat"), gives=Grant(Right.CHAT, chat, looked.title))
     person = rest.removeprefix(f"{platform}:")
-    if not re.fullmatch(r"[A-Z0-9]{1,20}", person) or not any(sign.isdigit() for sign in person):
+    if not re.fullmatch(_PERSONS.get(platform, r"[0-9]{1,20}"), person):
         return _say(desk, "admit.unknown")
+    already = [each for each in looked.grants if each.whose.id == person and each.right is not Right.REFUSED]
+    if already and desk.is_private:
+        return Answer(listing(desk, already))
     grant = Grant(Right.PERSON, PlatformId(platform, person))
     return replace(_say(desk, "admit.allowed", who=f"{platform}:{person}"), gives=grant)
 
@@ -153,7 +234,7 @@ def _why(unanswered: Sequence[Unanswered], desk: Desk) -> Changes:
     lines = [say("why.head", desk.language)]
     for each in unanswered:
         time = moment(each.at, desk.zone, desk.language, desk.now)
-        name = verbatim(each.name) if desk.standing >= Standing.ALLOWED else "…"
+        name = verbatim(each.name) if each.name and desk.standing >= Standing.ALLOWED else "…"
         why = say(f"why.{each.why.value}", desk.language)
         lines.append(say("why.line", desk.language, time=time, name=name, why=why))
     return desk.reply("\n".join(lines))

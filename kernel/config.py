@@ -141,12 +141,14 @@ _SETTINGS = (
     _Setting("net_allow", readers.host_ports),
     _Setting("limits_daily_tokens", readers.count(1, 1_000_000_000)),
     _Setting("limits_daily_money", readers.dollars),
+    _Setting("limits_messages", readers.count(1, 100_000)),
+    _Setting("limits_member_messages", readers.count(1, 100_000)),
 )
 
 _TABLES = {
     "chat": ("fold", "history"),
     "model": ("name", "max_iterations", "thinking", "effort", "persona"),
-    "limits": ("daily_tokens", "daily_money"),
+    "limits": ("daily_tokens", "daily_money", "messages", "member_messages"),
     "net": ("allow",),
 }
 """`[model] name` is `model` itself: TOML cannot hold a value and a table of one name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from kernel.exchanges import with_exchange
 from kernel.messages import Image, Message, Opaque, Part, Text, ToolCall, ToolResult
 from kernel.session import FORGOTTEN, Ending, Frame, Session, Turn
 
@@ -72,7 +73,7 @@ def harvest(session: Session) -> Harvest:
     finished = tuple(turn for turn in session.turns if turn.is_finished)
     if not finished:
         return Harvest(session, (), ())
-    length, thinking_from = session.history_length, session.thinking_from
+    length, thinking_from, exchanges = session.history_length, session.thinking_from, session.exchanges
     history: list[Message] = []
     for turn in finished:
         if turn.base == FORGOTTEN:
@@ -80,10 +81,11 @@ def harvest(session: Session) -> Harvest:
         is_unread = turn.ending is Ending.WINDOW
         is_bound = not is_unread and turn.base == length and turn.frames[0].prefix == session.prefix
         history.extend(_beginnings(turn.frames[0].messages) if is_unread else turn.frames[0].messages)
-        length = session.history_length + len(history)
+        start, length = length, session.history_length + len(history)
+        exchanges = with_exchange(exchanges, turn, start, length - start)
         thinking_from = thinking_from if is_bound else length
     rest = tuple(turn for turn in session.turns if not turn.is_finished)
-    left = replace(session, turns=rest, history_length=length, thinking_from=thinking_from)
+    left = replace(session, turns=rest, history_length=length, thinking_from=thinking_from, exchanges=exchanges)
     return Harvest(left, tuple(history), finished)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kernel import commands, memories, usage
+from kernel import commands, memories, models, usage
 from kernel.access import Standing
 from kernel.chat import Command, UserMessage
+from kernel.forgetting import Scope, scope_of
 from kernel.pairing import new_code
-from kernel.ports import Grants, Memories, People, Silences, Spendings
+from kernel.ports import Conversations, Grants, Memories, People, Provider, Silences, Spendings
 from kernel.reminders.desk import Desk
 from kernel.session import Session
 from kernel.texts import say
@@ -22,6 +23,7 @@ class Lookups:
     `allowance` is what each chat may use up in a day, `zone` counts where nobody set one.
     """
 
+    conversations: Conversations
     people: People
     memories: Memories
     spendings: Spendings
@@ -29,15 +31,22 @@ class Lookups:
     silences: Silences
     allowance: usage.Allowance
     zone: str
+    provider: Provider | None = None
 
     async def of(
-        self, command: Command, message: UserMessage, session: Session, desk: Desk, written: Callable[[str], str]
+        self,
+        command: Command,
+        rest: str,
+        message: UserMessage,
+        session: Session,
+        desk: Desk,
+        written: Callable[[str], str],
     ) -> commands.Looked:
         """What `command` needs; nothing of it for somebody who may not give it.
 
         `written` gives what people have seen of the answer that a turn is writing.
         """
-        if commands.refusal(command, desk) is not None:
+        if commands.refusal(command, rest, desk) is not None:
             return commands.Looked()
         match command:
             case Command.STOP:
@@ -46,6 +55,13 @@ class Lookups:
             case Command.MEMORY:
                 shelf = memories.shelf_of(message.conversation, desk.person, is_private=message.is_private)
                 return commands.Looked(shelf, await self.memories.on(shelf))
+            case Command.FORGET:
+                is_own = message.is_private or scope_of(rest) is Scope.PERSON
+                shelf = memories.shelf_of(message.conversation, desk.person, is_private=is_own)
+                holdings = await self.conversations.holdings(message.conversation, now=desk.now)
+                return commands.Looked(shelf, await self.memories.on(shelf), holdings=holdings)
+            case Command.MODEL:
+                return commands.Looked(models=models.known(self.provider, session.model))
             case Command.USAGE:
                 return commands.Looked(usage=await self._usage(desk))
             case Command.WHY:

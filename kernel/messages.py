@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 JsonValue = None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
@@ -192,8 +192,12 @@ class ModelRequest:
     thinking: Thinking = Thinking.OWN
     effort: Effort | None = None
     """None: the model's own."""
+    wanted: str = ""
+    """Name of the model that is asked first where there are several; empty: the usual order."""
     about: str = ""
     """Whose call it is (a conversation's key), for debug transcripts; never sent."""
+    pictures: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    """The bytes of pictures that may be shown, by blob; a marker takes the place of all others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import structlog
 
-from kernel import admission, approvals, asides, memories, questions
+from kernel import admission, approvals, asides, forgetting, memories, questions
 from kernel.access import Standing
 from kernel.changes import Changes, noticed
 from kernel.chat import ButtonPress, Notice
 from kernel.errors import BadRecord
-from kernel.ports import Grants, Memories, PromptRecord, Triggers
+from kernel.ports import Grant, Grants, Memories, People, PromptRecord, Right, Triggers
 from kernel.prompts import facts
 from kernel.reaction import Reaction
 from kernel.reminders import cards
@@ -23,18 +23,34 @@ from kernel.transitions import apply
 
 log = structlog.get_logger()
 
-Card = approvals.Card | asides.Aside | questions.Card | memories.Card | admission.Card | admission.Rights | cards.Card
+Card = (
+    approvals.Card
+    | asides.Aside
+    | questions.Card
+    | memories.Card
+    | forgetting.Card
+    | admission.Card
+    | admission.Rights
+    | cards.Card
+)
 
 
 class Pressing:
     """Turns one press after another into what it changes. `prefix` is that of `Manners`."""
 
     def __init__(
-        self, triggers: Triggers, memories: Memories, grants: Grants, prefix: str, new_id: Callable[[], str]
+        self,
+        triggers: Triggers,
+        memories: Memories,
+        grants: Grants,
+        people: People,
+        prefix: str,
+        new_id: Callable[[], str],
     ) -> None:
         self._triggers = triggers
         self._memories = memories
         self._grants = grants
+        self._people = people
         self._prefix = prefix
         self._new_id = new_id
 
@@ -53,6 +69,13 @@ class Pressing:
             log.warning("press on a record that cannot be read", kind=record.kind, why=str(error))
             return Reaction(session, noticed(press, "press.unknown", desk.language))
 
+    async def _as_known(self, grant: Grant) -> Grant:
+        """The grant for the chat as we know it: it may have moved while the card stood there."""
+        if grant.right is not Right.CHAT:
+            return grant
+        known = await self._grants.known_as(grant.whose.platform, grant.whose.id)
+        return replace(grant, whose=replace(grant.whose, id=known))
+
     async def _on(self, card: Card, record: PromptRecord, press: ButtonPress, session: Session, desk: Desk) -> Reaction:
         decides = desk.standing is Standing.OWNER
         match card:
@@ -69,10 +92,15 @@ class Pressing:
             case questions.Card():
                 worded, changes = questions.on_press(record, press, session, decides=decides)
                 return Reaction(apply(session, worded) if worded else session, changes)
+            case forgetting.Card():
+                pressed = forgetting.on_press(record, card, press, session, desk.standing)
+                if pressed.person:
+                    await self._people.forget(session.conversation.platform, pressed.person)
+                return pressed.reaction
             case admission.Card():
                 grant, changes = admission.on_press(record, card, press, desk.standing)
                 if grant is not None:
-                    await self._grants.give(grant)
+                    await self._grants.give(await self._as_known(grant))
                 return Reaction(session, changes)
             case admission.Rights():
                 grant, changes = admission.on_list_press(record, card, press, desk.standing)
@@ -96,6 +124,8 @@ def read(record: PromptRecord) -> Card:
             return asides.read(record)
         case questions.KIND:
             return questions.read(record)
+        case forgetting.KIND:
+            return forgetting.read(record)
         case admission.KIND:
             return admission.read(record)
         case admission.LIST_KIND:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernel.changes import Changes
+from kernel.messages import Message
+from kernel.ports import Forgetting
 from kernel.session import Session
 
 
@@ -16,5 +18,9 @@ class Reaction:
     changes: Changes = Changes()
     notes_used: int = 0
     new_history: bool = False
+    rewritten: tuple[Message, ...] | None = None
+    """What the history is from now on, when it does not only grow."""
+    forgets: Forgetting | None = None
+    """Everything else that is kept goes with it, and what was to be committed before it."""
     is_speech: bool = False
     """Words that went to the model."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import assert_never
@@ -14,6 +14,7 @@ import structlog
 
 from kernel import admission, commands, memories, usage
 from kernel.access import Rights, Standing
+from kernel.arrivals import Arrived, arrived
 from kernel.card_ends import Why, undecided
 from kernel.changes import Changes
 from kernel.chat import (
@@ -28,7 +29,7 @@ from kernel.chat import (
 )
 from kernel.errors import BadRecord
 from kernel.lookups import Lookups
-from kernel.messages import QUOTED, Image, Message, Part, Text
+from kernel.messages import QUOTED, Message, Part, Text
 from kernel.open_cards import open_cards
 from kernel.ports import Grants, Memories, People, PromptRecord, Prompts, Triggers
 from kernel.pressing import Pressing
@@ -39,6 +40,7 @@ from kernel.reminders.hearing import hear
 from kernel.schedule.reading import moment
 from kernel.session import Mode, Session
 from kernel.session_events import Awaits, Denied, SessionEvent, Spoken
+from kernel.settings import AccessRule
 from kernel.texts import LANGUAGES, language_of, say, written_in
 from kernel.transitions import apply
 
@@ -62,6 +64,17 @@ class Manners:
     """A turn begins with a plan."""
     allowance: usage.Allowance = field(default_factory=usage.Allowance)
     """Of each chat, for a day."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What is known beside a message when it is received; see `Reception.receive`."""
+
+    notes: Sequence[str]
+    seen: Sequence[Message]
+    past: Sequence[Message]
+    opens: datetime | None
+    written: Callable[[str], str]
 
 
 class Reception:
@@ -93,7 +106,7 @@ class Reception:
         self._grants = grants
         self._memories = memories
         self._lookups = lookups
-        self._pressing = Pressing(triggers, memories, grants, manners.prefix, new_id)
+        self._pressing = Pressing(triggers, memories, grants, people, manners.prefix, new_id)
 
     async def receive(
         self,
@@ -104,14 +117,17 @@ class Reception:
         may_speak: bool,
         now: datetime,
         seen: Sequence[Message] = (),
+        past: Sequence[Message] = (),
         opens: datetime | None = None,
         written: Callable[[str], str] = lambda _: "",
+        files: Mapping[str, str | None] | None = None,
     ) -> Reaction | None:
         """What `inbound` does; None when it must stay in the inbox for now.
 
         Only words for the model ever stay: while `may_speak` is False, or the session cannot take them yet. `seen` is
-        what the model reads before them; with `opens` it may not be asked before that instant. `written` gives what
-        people have seen of the answer that a turn is writing.
+        what the model reads before them, `past` the newest messages of the history. With `opens` the model may not be
+        asked before that instant. `written` gives what people have seen of the answer that a turn is writing;
+        `files` are the paths of the workspace and their blobs (None: deleted).
         """
         match inbound:
             case UserMessage():
@@ -119,10 +135,12 @@ class Reception:
                 if desk.standing is Standing.STRANGER:
                     log.info("no longer let in", conversation=inbound.conversation, person=inbound.sender.id)
                     return Reaction(session)
-                done = await self._at_the_desk(inbound, session, desk, opens, written)
-                if done is not None or not may_speak:
-                    return done
-                return await self._speech(inbound, session, desk, notes, seen)
+                around = _Around(notes, seen, past, opens, written)
+                came = arrived(inbound, files or {})
+                done = await self._at_the_desk(inbound, session, desk, around)
+                if done is None and may_speak:
+                    done = await self._speech(inbound, session, desk, around, _parts(inbound, came))
+                return _with_files(done, came) if done is not None else None
             case ButtonPress():
                 return await self._press(inbound, session, now)
             case Expired():
@@ -133,56 +151,62 @@ class Reception:
                 assert_never(inbound)
 
     async def _at_the_desk(
-        self,
-        message: UserMessage,
-        session: Session,
-        desk: Desk,
-        opens: datetime | None,
-        written: Callable[[str], str],
+        self, message: UserMessage, session: Session, desk: Desk, around: _Around
     ) -> Reaction | None:
         """What needs no model; None for words that are for it."""
         if _COMMAND.match(message.text):
-            return await self._command(message, session, desk, written)
+            return await self._command(message, session, desk, around)
         heard = await hear(message, session, desk, self._triggers, self._record)
         if heard is not None and desk.standing < Standing.ALLOWED:
             return Reaction(session, desk.reply(say("rights.allowed", desk.language)))
         if heard is not None:
             return Reaction(apply(session, heard.awaits), heard.changes)
+        return self._without_model(session, desk, around)
+
+    def _without_model(self, session: Session, desk: Desk, around: _Around) -> Reaction | None:
+        """What is said when the model may not be asked; None when it may."""
         if not self._manners.has_model:
             return Reaction(session, desk.reply(say("model.absent", desk.language)))
-        if opens is not None:
-            return Reaction(session, desk.reply(closed_until(opens, desk.zone, desk.language, desk.now)))
+        if around.opens is not None:
+            return Reaction(session, desk.reply(closed_until(around.opens, desk.zone, desk.language, desk.now)))
         return None
 
-    async def _command(
-        self, message: UserMessage, session: Session, desk: Desk, written: Callable[[str], str]
-    ) -> Reaction:
+    async def _command(self, message: UserMessage, session: Session, desk: Desk, around: _Around) -> Reaction | None:
         known = command_of(message.text)
         if known is None:
             return Reaction(session, desk.reply(say("command.unknown", desk.language)))
+        if known[0] in commands.OF_GRANTS and desk.standing is Standing.OWNER and self._has_lists_alone:
+            return Reaction(session, desk.reply(say("rights.listed", desk.language)))
         stored = await self._triggers.list(session.conversation)
-        looked = await self._lookups.of(known[0], message, session, desk, written)
-        answer = commands.answer(*known, session, desk, stored, looked)
+        looked = await self._lookups.of(*known, message, session, desk, around.written)
+        answer = commands.answer(*known, session, desk, stored, replace(looked, past=around.past))
+        if answer.says:
+            unable = self._without_model(session, desk, around)
+            return unable or await self._speech(message, session, desk, around, answer.says)
         if answer.zone is not None:
             await self._people.set_zone(session.conversation, answer.zone)
         if answer.gives is not None:
             await self._grants.give(answer.gives)
         after, changes = await self._apply(session, answer.events)
-        return Reaction(after, changes + answer.changes, new_history=answer.new_history)
+        return Reaction(after, answer.changes + changes, new_history=answer.new_history, rewritten=answer.rewritten)
+
+    @property
+    def _has_lists_alone(self) -> bool:
+        return self._rights.rule is AccessRule.ALLOWLIST
 
     async def _speech(
-        self, message: UserMessage, session: Session, desk: Desk, notes: Sequence[str], seen: Sequence[Message]
+        self, message: UserMessage, session: Session, desk: Desk, around: _Around, said: tuple[Part, ...]
     ) -> Reaction | None:
         shelf = memories.shelf_of(message.conversation, desk.person, is_private=message.is_private)
         head = facts(
             now=desk.now,
             zone=desk.zone,
             speaker=message.sender.name,
-            notes=notes,
+            notes=around.notes,
             waits=_still_waiting(session, message.sender.id),
-            remembered=_news(await self._memories.on(shelf), seen),
+            remembered=_news(await self._memories.on(shelf), around.seen),
         )
-        parts = (Text(head), *_parts(message))
+        parts = (Text(head), *said)
         mode = Mode.PLAN if self._manners.plans else Mode.WORK
         event = Spoken(
             self._new_id(),
@@ -197,7 +221,7 @@ class Reception:
             return None
         changes = await self.closings(session, after, Why.SUPERSEDED)
         after = apply(after, Awaits(message.sender.id, message.order))
-        return Reaction(after, changes, notes_used=len(notes), is_speech=True)
+        return Reaction(after, changes, notes_used=len(around.notes), is_speech=True)
 
     async def _admission(self, asked: AccessRequested) -> Changes:
         """The card for an owner. It is in the language that is written where they read it."""
@@ -303,16 +327,22 @@ def _is_zone(name: str) -> bool:
     return True
 
 
-def _parts(message: UserMessage) -> tuple[Part, ...]:
+def _parts(message: UserMessage, came: Arrived) -> tuple[Part, ...]:
     """The person's words and pictures; what they quoted comes first, as data that cannot pass for anything else."""
     parts: list[Part] = []
     if message.quoted.strip():
         quoted = "\n".join(f"> {line}" for line in message.quoted.strip().splitlines())
         parts.append(Text(f"{QUOTED}\n{quoted}"))
-    parts += [Image(attachment.blob, attachment.mime) for attachment in message.attachments]
+    parts += came.parts
     if message.text.strip():
         parts.append(Text(message.text))
     return tuple(parts)
+
+
+def _with_files(reaction: Reaction, came: Arrived) -> Reaction:
+    """The files are kept also when no model reads of them now; it reads of them in a note then."""
+    notes = () if reaction.is_speech else tuple(f"a file came: {path}" for path in came.files)
+    return replace(reaction, changes=reaction.changes + Changes(files=came.files, notes=notes))
 
 
 def closed_until(opens: datetime, zone: str, language: str, now: datetime) -> str:

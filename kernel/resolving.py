@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import structlog
 
+from kernel.access import Standing
 from kernel.chat import ConversationId
 from kernel.errors import ModelError, RetryLater
 from kernel.gates import answered
@@ -25,6 +26,11 @@ from kernel.tools import Requester, ToolRegistry, capped
 
 log = structlog.get_logger()
 
+NOT_ALLOWED = (
+    "Not run: the person may talk here, but was not let in personally, and this is only for those who were. Tell them "
+    "so, and that an owner of the bot can let them in."
+)
+
 
 async def resolved(
     event: ModelReplied,
@@ -32,12 +38,14 @@ async def resolved(
     conversation: ConversationId,
     registry: ToolRegistry,
     new_token: Callable[[], str],
+    standing: Standing,
 ) -> ModelReplied:
     """The turn's reply with the calls of tools that `resolve` gated anew; reads only, so it may be done again.
 
-    A call whose arguments stand for nothing is answered with why. Raises `RetryLater` while our store is away.
+    A call whose arguments stand for nothing is answered with why, and so is one that needs more than the requester's
+    `standing`: nobody is asked about it. Raises `RetryLater` while our store is away.
     """
-    gates = [await _resolved(gate, turn, conversation, registry, new_token) for gate in event.gates]
+    gates = [await _resolved(gate, turn, conversation, registry, new_token, standing) for gate in event.gates]
     return replace(event, gates=tuple(gates))
 
 
@@ -47,11 +55,14 @@ async def _resolved(
     conversation: ConversationId,
     registry: ToolRegistry,
     new_token: Callable[[], str],
+    standing: Standing,
 ) -> Gate:
     if gate.is_answered:
         return gate
     tools = registry.within(turn.top.reach)
     bound = tools.bind(gate.call)
+    if bound.tool.needs > standing:
+        return _refused(gate, NOT_ALLOWED)
     resolve = bound.tool.resolve
     if resolve is None:
         return gate

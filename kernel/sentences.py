@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from kernel.sentences_of_commands import OF_COMMANDS
+
 SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
+    **OF_COMMANDS,
     # key: (Chinese, English)
     # Ids that people are shown: a name anybody can take, and ZCLAW_ALLOW wants them.
     "stranger": (
@@ -34,6 +37,10 @@ SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
         "在这里，这要由我的主人单独允许过的人来做。",
         "Here, only people whom my owner let in personally can do this.",
     ),
+    "rights.listed": (
+        "这里只认设置里的名单，在聊天里改不了。",
+        "Only the lists in the settings count here; they cannot be changed in a chat.",
+    ),
     "admit.person": ("{who} 想和我说话。", "{who} wants to talk to me."),
     "admit.in_chat": ("{who} 想在「{where}」里用我。", "{who} wants to use me in “{where}”."),
     "admit.joined": (
@@ -60,6 +67,10 @@ SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
     "admit.right_person": ("用户 {who}", "user {who}"),
     "admit.right_chat": ("群 {who}", "group {who}"),
     "admit.remove": ("移除 {number}", "Remove {number}"),
+    "admit.more": (
+        "……还有 {number} 个。要看其中一个：/allow 加上它的编号。",
+        "… and {number} more. To see one of them: /allow and what their /id shows.",
+    ),
     "admit.removed": ("已移除：{who}", "Removed: {who}"),
     "admit.unknown": (
         "用法：/allow 看名单；/allow here 开放这个群；"
@@ -96,20 +107,9 @@ SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
         "This request was set aside. To go on with it, press “Restore”.",
     ),
     "press.noted": ("好的。", "Done."),
-    "sticker": ("我目前只看得懂文字。", "I can only read text for now."),
-    "help": (
-        "我可以：\n"
-        "• 提醒：直接说，比如「每天早上9点提醒我查房」「20分钟后提醒我取快递」\n"
-        "• 聊天和办事：直接发消息\n\n"
-        "/reminders 查看提醒 · /memory 我记住的事 · /tz 时区 · /new 新对话 · /stop 停下 · /status 状态 · /usage 用量 · "
-        "/why 为什么没回答 · /id 编号 · /allow 让谁用我 · /pair 连上另一个账号",
-        "I can:\n"
-        "• remind you: just say it, like “every day at 9 remind me to do the ward round” or "
-        "“remind me in 20 minutes to pick up the parcel”\n"
-        "• talk and get things done: just write\n\n"
-        "/reminders your reminders · /memory what I remember · /tz time zone · /new new conversation · /stop stop · "
-        "/status status · /usage usage · /why why I was silent · /id ids · /allow who may use me · "
-        "/pair another account",
+    "sticker": (
+        "贴纸、位置这类消息我还看不懂，请用文字告诉我。",
+        "I cannot read stickers, places and the like yet; please tell me in words.",
     ),
     "new.done": ("好，我们重新开始。之前的对话我不再参考。", "Fresh start. I no longer look at what we said before."),
     "stop.done": ("已停止。", "Stopped."),
@@ -245,6 +245,7 @@ SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
     "reminder.all_cancelled": ("已取消 {number} 个提醒：{body}", "Cancelled {number} reminders: {body}"),
     "reminder.all_kept": ("都留着，一个也没取消。", "All are kept; nothing was cancelled."),
     "reminder.all_gone": ("这些提醒都已经不在了。", "These reminders are gone already."),
+    "reminder.back": ("已恢复：{body}", "Brought back: {body}"),
     "reminder.all_back": ("已恢复 {number} 个提醒：{body}", "Brought back {number} reminders: {body}"),
     "reminder.paused": ("已暂停：{body}", "Paused: {body}"),
     "reminder.pause_which": ("要暂停哪一个？", "Which one should be paused?"),
@@ -309,18 +310,6 @@ SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
     "ago.minutes": ("{minutes} 分钟", "{minutes} min"),
     "ago.hours": ("{hours} 小时 {minutes} 分", "{hours} h {minutes} min"),
     "ago.days": ("{days} 天 {hours} 小时", "{days} d {hours} h"),
-    "menu.help": ("看看我会什么", "What I can do"),
-    "menu.reminders": ("查看和取消提醒", "Your reminders"),
-    "menu.new": ("开始新的对话", "Start a new conversation"),
-    "menu.stop": ("停下正在做的事", "Stop what is running"),
-    "menu.status": ("我在做什么", "What I am doing"),
-    "menu.memory": ("我记住了什么", "What I remember"),
-    "menu.usage": ("用了多少", "What was used"),
-    "menu.id": ("我的编号", "Ids of you and this chat"),
-    "menu.why": ("为什么没回答", "Why I did not answer"),
-    "menu.allow": ("让谁用我", "Who may use me"),
-    "menu.pair": ("连上我的另一个账号", "Link another account"),
-    "menu.tz": ("查看或更改时区", "Show or change the time zone"),
     "chat.welcome": (
         "你好，我是 zclaw。试试「10秒后提醒我喝水」，或 /help。退出：Ctrl-D。English works too.",
         "Hello, I am zclaw. Try “remind me in 10 seconds to stretch”, or /help. Leave with Ctrl-D.",

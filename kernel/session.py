@@ -166,6 +166,8 @@ class Turn:
     tokens: int = 0
     micro_dollars: int = 0
     """What its model calls used up, in and out, and an estimate of the money."""
+    has_acted: bool = False
+    """A call of it that does not only look was begun."""
     spent: tuple[str, ...] = ()
     """Ids of calls in frames that are gone. No other call of the turn gets one, or a late press would fit it."""
     ending: Ending | None = None
@@ -224,6 +226,16 @@ class Awaited:
 
 
 @dataclass(frozen=True, slots=True)
+class Exchange:
+    """A finished turn of `person`: its `length` messages of the history, from absolute number `start` on."""
+
+    person: str
+    start: int
+    length: int
+    has_acted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """One conversation between two commits. `revision` counts commits; `active` is the id of the turn that runs.
 
@@ -241,6 +253,10 @@ class Session:
     prefix: str = ""
     awaited: tuple[Awaited, ...] = ()
     """Questions of the program, oldest first, at most one a person (`kernel.awaiting`)."""
+    exchanges: tuple[Exchange, ...] = ()
+    """The newest of the history, oldest first (`kernel.exchanges`)."""
+    model: str = ""
+    """The model that is asked first here, when an owner chose one."""
 
     def turn(self, turn_id: str) -> Turn | None:
         """The turn of that id, None when it is gone."""

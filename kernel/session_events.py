@@ -162,10 +162,31 @@ class Resumed:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """A history of `length` messages takes the place of the one that had `of`."""
+    """A history of `length` messages takes the place of the one that had `of`; the newest `kept` are the same."""
 
     of: int
     length: int
+    kept: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """A history of `of` messages loses its newest exchange, and has `length` then."""
+
+    of: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """Everything that was said here is forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """An owner chose the model that is asked first here; empty: the usual order."""
+
+    model: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +207,9 @@ SessionEvent = (
     | Restored
     | Closing
     | Compacted
+    | Undone
+    | Forgotten
+    | Chosen
     | Calling
     | ModelReplied
     | Asked

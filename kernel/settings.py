@@ -156,6 +156,10 @@ class BotSettings(CommonSettings):
     slack_app_token: Secret | None = None
     slack_signing_secret: Secret | None = None
     slack_api_url: str | None = None
+    limits_messages: int = 300
+    """Messages and presses a minute that are read of one who was let in."""
+    limits_member_messages: int = 30
+    """Likewise of one whom only an open chat lets talk."""
 
     def __post_init__(self) -> None:
         if self.slack_bot_token and not (self.slack_app_token or self.slack_signing_secret):

@@ -8,7 +8,7 @@ What moves a call (its gate) stands in `kernel.gates`.
 
 What a person's next words may answer beside all turns (`Awaits`) stands in `kernel.awaiting`.
 
-`Compacted` fits only while there is no turn at all and the history is still as long as it was.
+What changes the conversation as a whole (`Compacted`, `Undone`, `Forgotten`, `Chosen`) stands in `kernel.whole`.
 
 What moves a turn:
 
@@ -50,7 +50,6 @@ from kernel.session_events import (
     Calling,
     Claimed,
     Closing,
-    Compacted,
     Denied,
     ModelReplied,
     Opened,
@@ -62,6 +61,7 @@ from kernel.session_events import (
     Voted,
     Worded,
 )
+from kernel.whole import OfWhole, change_whole
 
 MAY_HAVE_TAKEN_EFFECT = (
     "The process that ran this call died before it could tell the outcome: it may have taken effect. "
@@ -72,22 +72,19 @@ TOO_DEEP = "Not run: a sub-task cannot start sub-tasks of its own this deep."
 SUPERSEDED = "Not run: instead of deciding, the person wrote the message that follows."
 CARRY_OUT = by_program("the plan is noted. Now carry it out, with tools where they help.")
 
-
 _TurnEvent = Closing | Calling | ModelReplied | Broken | Opened | GateEvent
 _TurnChange = Callable[[Turn], Turn]
 
 
 def apply(session: Session, event: SessionEvent) -> Session:
     """The session after `event`; the same object when the event does not fit."""
+    if isinstance(event, OfWhole):
+        return change_whole(session, event)
     match event:
         case Spoken():
             changed = _speak(session, event)
         case Restored():
             changed = _restore(session, event)
-        case Compacted(of=of, length=length):
-            # A turn that waits was begun on the history as it was.
-            is_fit = not session.turns and session.history_length == of
-            return replace(session, history_length=length, thinking_from=length) if is_fit else session
         case Awaits():
             return awaiting(session, event)
         case Resumed():
@@ -319,7 +316,8 @@ def _move_gate(turn: Turn, event: GateEvent) -> Turn:
             changed = replace(frame, open=replace(frame.open, gates=gates))
             frames = (*turn.frames[:depth], changed, *turn.frames[depth + 1 :])
             took_ms = event.took_ms if isinstance(event, Returned) and is_last_look(moved, gates) else 0
-            return _close_if_answered(replace(turn, frames=frames, worked_ms=turn.worked_ms + took_ms))
+            acted, worked_ms = turn.has_acted or isinstance(event, Claimed), turn.worked_ms + took_ms
+            return _close_if_answered(replace(turn, frames=frames, worked_ms=worked_ms, has_acted=acted))
     return turn
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from kernel.chat import Command
 from kernel.config import setting_names
 from kernel.stores.keys import KEYS
@@ -28,8 +30,9 @@ def test_every_key_is_in_the_reference_with_its_bound() -> None:
         assert any(f"`{key.head}{key.pieces}`" in row and key.bound in row for row in rows), key.word
 
 
-def test_every_chat_command_is_in_the_reference() -> None:
-    text = (DOCS / "reference/commands.md").read_text()
+@pytest.mark.parametrize("page", ["commands.md", "commands.zh-CN.md"])
+def test_every_chat_command_is_in_the_reference(page: str) -> None:
+    text = (DOCS / "reference" / page).read_text()
 
     assert [command for command in Command if f"`/{command.value}`" not in text] == []
 

@@ -21,6 +21,7 @@ from kernel.chat import ButtonPress, Reply, UserMessage
 from kernel.context import harvest, known_before
 from kernel.endings import last_words, parked, turn_language
 from kernel.errors import LeaseLost, RetryLater
+from kernel.exchanges import same_end
 from kernel.loop import CallModel, Effect, RunCall, advance, find_gate
 from kernel.messages import Message
 from kernel.patience import patiently
@@ -36,6 +37,7 @@ from workers.pending import Pending
 from workers.place import Place
 from workers.purse import Purse
 from workers.sign import WorkSign
+from workers.stock import Stock
 from workers.surroundings import Surroundings
 from workers.tenure import Tenure
 from workers.underway import Over, Signal, Underway, Work
@@ -57,9 +59,7 @@ class Actor:
         self._tenure = Tenure(checkout.lease, around.conversations, around.clock, asked_at=asked_at)
         self._session = checkout.session
         self._stored = checkout.session
-        self._history = list(checkout.history)
-        self._notes = list(checkout.notes)
-        self._files = dict(checkout.files)
+        self._stock = Stock(checkout)
         self._purse = Purse(checkout, around.manners.allowance, around.clock, zone=around.manners.zone)
         self._pending = Pending()
         self._mail: Mailbox[Done | Over | Signal | Shortened] = Mailbox()
@@ -170,17 +170,19 @@ class Actor:
         return await self._around.reception.receive(
             item.inbound,
             self._session,
-            notes=self._notes if not self._pending.notes_used else (),
+            notes=self._stock.notes if not self._pending.notes_used else (),
             may_speak=may_speak,
             now=self._around.clock.now(),
             seen=self._known_before(item.inbound) if isinstance(item.inbound, UserMessage) else (),
+            past=self._stock.with_pending(self._pending),
             opens=self._purse.opens,
             written=self._around.effects.written,
+            files={**self._stock.files, **self._pending.changes.files},
         )
 
     def _known_before(self, message: UserMessage) -> Sequence[Message]:
         """What the model reads before `message`."""
-        past = (*(() if self._pending.new_history else self._history), *self._pending.history)
+        past = self._stock.with_pending(self._pending)
         first = self._session.history_length - len(past)
         most = self._around.most_past
         return known_before(self._session, message.sender.id, past, first=first, most=most)
@@ -254,7 +256,7 @@ class Actor:
         if self._pending.new_history:
             turns = tuple(replace(turn, base=FORGOTTEN) for turn in self._session.turns if turn.ending is not None)
             kept = tuple(turn for turn in self._session.turns if turn.ending is None)
-            self._session = replace(self._session, turns=turns + kept, history_length=0, thinking_from=0)
+            self._session = replace(self._session, turns=turns + kept, history_length=0, thinking_from=0, exchanges=())
         else:
             self._pending.history += reaped.history
         for turn in reaped.finished:
@@ -277,6 +279,10 @@ class Actor:
         pending = self._pending
         if self._session is self._stored and pending == Pending():
             return
+        if pending.forgets is not None:
+            # Nothing of what is under way may be written down behind it.
+            self._upkeep.stop()
+            await self._underway.break_off()
         step = pending.step(self._session)
         around = self._around
         stored = await patiently(
@@ -289,15 +295,7 @@ class Actor:
         if step.clears_tries and self.is_last_try:
             self._has_progressed = True
             self.look()
-        if step.new_history:
-            self._history.clear()
-        self._history.extend(step.history)
-        self._notes = [*self._notes[step.notes_used :], *step.notes]
-        for path, blob in pending.changes.files.items():
-            if blob is None:
-                self._files.pop(path, None)
-            else:
-                self._files[path] = blob
+        self._stock.take(step)
 
     # --- effects -------------------------------------------------------------------------------------------------
 
@@ -309,7 +307,8 @@ class Actor:
         work: Work
         match effect:
             case CallModel():
-                history, first = tuple(self._history), self._session.history_length - len(self._history)
+                history = tuple(self._stock.history)
+                first = self._session.history_length - len(history)
                 work = partial(effects.call_model, effect, turn, history, first, place)
             case RunCall():
                 gate = find_gate(self._session, effect)
@@ -321,9 +320,8 @@ class Actor:
         self._underway.start(effect, work)
 
     def _place(self, turn: Turn) -> Place:
-        return Place(
-            self.lease.conversation, self._language_of(turn), dict(self._files), self.lease.fence, self._purse.zone
-        )
+        language, files = self._language_of(turn), dict(self._stock.files)
+        return Place(self.lease.conversation, language, files, self.lease.fence, self._purse.zone, self._session.model)
 
     def _language_of(self, turn: Turn) -> str:
         return turn_language(turn, self._around.manners.language)
@@ -350,17 +348,17 @@ class Actor:
         return not self._underway and not self._upkeep.is_busy and self._mail.is_empty
 
     def _begin_upkeep(self) -> bool:
-        return self._purse.opens is None and self._upkeep.begin(self._session, self._history, self._files)
+        return self._purse.opens is None and self._upkeep.begin(self._session, self._stock.history, self._stock.files)
 
     async def _shorten(self, shortened: Shortened) -> None:
         """A summary was written; it takes the place of the history if nobody has spoken since."""
         self._pending.changes += self._purse.upkeep(shortened.used)
         await self._commit()
-        after = apply(self._session, Compacted(shortened.of, len(shortened.messages)))
+        kept = same_end(self._stock.history, shortened.messages)
+        after = apply(self._session, Compacted(shortened.of, len(shortened.messages), kept))
         if shortened.messages and after is not self._session:
             self._session = after
-            self._pending.new_history = True
-            self._pending.history = shortened.messages
+            self._pending.rewritten = shortened.messages
             await self._commit()
 
     # --- the lease -----------------------------------------------------------------------------------------------

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import structlog
 
 from kernel.compaction import KEPT
 from kernel.context import MOST_PAST, disowned, request_messages, with_short_results
+from kernel.errors import ProviderRefused
 from kernel.loop import CallModel
 from kernel.messages import Effort, Message, ModelReply, ModelRequest, Stop, Thinking
 from kernel.narration import for_people
-from kernel.ports import Clock, Outbox, Provider
+from kernel.patience import patiently
+from kernel.ports import Blobs, Clock, Outbox, Provider
 from kernel.session import Mode, Turn
 from kernel.tools import ToolRegistry
 from workers.drafts import DraftWriter
+from workers.pictures import shown_in
 from workers.place import Place
 
 log = structlog.get_logger()
@@ -39,12 +42,13 @@ class Asker:
     """Asks for all conversations of one worker process."""
 
     def __init__(
-        self, provider: Provider, registry: ToolRegistry, asking: Asking, *, outbox: Outbox, clock: Clock
+        self, provider: Provider, registry: ToolRegistry, asking: Asking, *, outbox: Outbox, blobs: Blobs, clock: Clock
     ) -> None:
         self.provider = provider
         self._registry = registry
         self._asking = asking
         self._outbox = outbox
+        self._blobs = blobs
         self._clock = clock
         self._writers: dict[str, DraftWriter] = {}
 
@@ -85,12 +89,24 @@ class Asker:
         self, request: Callable[[int], ModelRequest], hear: Callable[[str], None] | None, *, past: int
     ) -> ModelReply:
         """One that does not fit is made with less of the past and of results, at last with no past at all."""
-        reply = await self.provider.reply(request(self._asking.most_past), hear)
+        reply = await self._shown(request(self._asking.most_past), hear)
         for most in (KEPT, 0):
             if reply.stop is Stop.WINDOW and not reply.message.parts:
                 log.warning("request does not fit", provider=self.provider.name, past=past)
                 reply = await self.provider.reply(request(most))
         return reply
+
+    async def _shown(self, request: ModelRequest, hear: Callable[[str], None] | None) -> ModelReply:
+        """The reply to the request with its pictures; without, when the service will not have it so."""
+        pictures = await patiently(self._clock, partial(shown_in, request.messages, self._blobs))
+        if not pictures:
+            return await self.provider.reply(request, hear)
+        try:
+            return await self.provider.reply(replace(request, pictures=pictures), hear)
+        except ProviderRefused as error:
+            # Perhaps over one of them: it stays in the history, and must not cost every later answer.
+            log.warning("refused with pictures", provider=self.provider.name, why=str(error))
+            return await self.provider.reply(request, hear)
 
     def _request(self, turn: Turn, history: Sequence[Message], first: int, place: Place, most: int) -> ModelRequest:
         asking = self._asking
@@ -107,6 +123,7 @@ class Asker:
             may_call=turn.top.mode is Mode.WORK,
             thinking=asking.thinking,
             effort=asking.effort,
+            wanted=place.model,
             about=":".join((place.conversation.platform, place.conversation.chat, place.conversation.thread)),
         )
 

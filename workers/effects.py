@@ -17,8 +17,8 @@ from kernel.errors import LeaseLost, ModelError, ProviderFailed, ProviderRefused
 from kernel.loop import CallModel, Effect, RunCall, read_reply
 from kernel.messages import Concurrency, Message, ToolResult
 from kernel.patience import patiently
-from kernel.ports import Blobs, Clock, Spending, Spent
-from kernel.resolving import resolved
+from kernel.ports import Blobs, Clock, Silence, Silences, Spending, Spent, Unanswered
+from kernel.resolving import NOT_ALLOWED, resolved
 from kernel.session import Ending, Gate, Mode, Turn
 from kernel.session_events import Broken, ModelReplied, Returned, SessionEvent
 from kernel.tools import BoundCall, Run, ToolContext, ToolOutcome, ToolRegistry, capped
@@ -28,12 +28,6 @@ from workers.asking import Asker
 from workers.place import Place
 
 log = structlog.get_logger()
-
-
-NOT_ALLOWED = (
-    "Not run: the person may talk here, but was not let in personally, and this is only for those who were. Tell them "
-    "so, and that an owner of the bot can let them in."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +52,7 @@ class Effects:
         new_id: Callable[[], str],
         zone: Callable[[ConversationId], Awaitable[str]],
         standing: Callable[[str, ConversationId], Awaitable[Standing]],
+        silences: Silences,
         mask: Callable[[str], str] = str,
     ) -> None:
         """`standing` says who a person is in a conversation just now.
@@ -71,6 +66,7 @@ class Effects:
         self._new_id = new_id
         self._zone = zone
         self._standing = standing
+        self._silences = silences
         self._mask = mask
 
     def written(self, turn: str) -> str:
@@ -88,13 +84,18 @@ class Effects:
             reply = await self._asker.ask(effect, turn, history, first, place)
         except ProviderRefused as error:
             log.error("model refused", provider=self._asker.provider.name, why=str(error))
+            await self._note_failure(place)
             return Done(effect, Broken(turn.id, Ending.REFUSED))
         except ProviderFailed as error:
             log.warning("model failed", provider=self._asker.provider.name, why=str(error))
+            await self._note_failure(place)
             return Done(effect, Broken(turn.id, Ending.FAILED))
         event = read_reply(turn, effect.effect, reply, self.registry, self._new_id)
-        looked_up = partial(resolved, event, turn, place.conversation, self.registry, self._new_id)
-        event = replace(self._masked(await patiently(self._clock, looked_up)), took_ms=self._ms_since(began))
+        if event.gates:
+            may = await self._standing_of(turn, place)
+            looked_up = partial(resolved, event, turn, place.conversation, self.registry, self._new_id, may)
+            event = self._masked(await patiently(self._clock, looked_up))
+        event = replace(event, took_ms=self._ms_since(began))
         by = reply.by or self._asker.provider.name
         log.info("model answered", provider=by, calls=len(event.gates), tokens=reply.usage.output)
         # Calls of a reply that was to be the last words never wait for anybody.
@@ -103,6 +104,15 @@ class Effects:
         used = spent(by, reply.usage)
         event = replace(event, tokens=used.tokens, micro_dollars=used.micro_dollars)
         return Done(effect, event, asked + self._spending(used, turn, place))
+
+    async def _standing_of(self, turn: Turn, place: Place) -> Standing:
+        """Who the one that the turn works for is just now."""
+        return await patiently(self._clock, partial(self._standing, turn.requester, place.conversation))
+
+    async def _note_failure(self, place: Place) -> None:
+        """For who asks why there was no answer."""
+        failed = Unanswered(self._clock.now(), Silence.MODEL_FAILED, "")
+        await patiently(self._clock, lambda: self._silences.note(place.conversation, failed))
 
     def _masked(self, event: ModelReplied) -> ModelReplied:
         """The event with the secrets taken out of what looking up arguments has answered already."""
@@ -131,8 +141,7 @@ class Effects:
         run = bound.tool.run
         if run is None:
             return _returned(effect, "Not run: this tool starts a sub-task.", is_error=True)
-        asked = partial(self._standing, turn.requester, place.conversation)
-        if await patiently(self._clock, asked) < bound.tool.needs:
+        if await self._standing_of(turn, place) < bound.tool.needs:
             return _returned(effect, NOT_ALLOWED, is_error=True)
         workspace = Workspace(place.files, self._blobs)
         now = self._clock.now()

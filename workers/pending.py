@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kernel.changes import Changes
 from kernel.messages import Message
-from kernel.ports import Item, Outcome, Step
+from kernel.ports import Forgetting, Item, Outcome, Step
 from kernel.reaction import Reaction
 from kernel.session import Session
 
@@ -20,8 +20,11 @@ class Pending:
     changes: Changes = field(default_factory=Changes)
     notes_used: int = 0
     new_history: bool = False
+    rewritten: tuple[Message, ...] | None = None
+    """What takes the place of the history so far; `history` comes behind it."""
     history: tuple[Message, ...] = ()
     has_result: bool = False
+    forgets: Forgetting | None = None
 
     def holds(self, item: Item) -> bool:
         """Whether the item has been dealt with already and waits for its commit."""
@@ -29,10 +32,22 @@ class Pending:
 
     def accept(self, item: Item, reaction: Reaction) -> None:
         """The item was taken, with what it does."""
+        if reaction.forgets is not None:
+            self._forget(replace(reaction.forgets, upto=item.id))
         self.taken += (item.id,)
         self.changes += reaction.changes
         self.notes_used += reaction.notes_used
-        self.new_history = self.new_history or reaction.new_history
+        if reaction.new_history:
+            self.new_history, self.rewritten = True, None
+        if reaction.rewritten is not None:
+            self.rewritten, self.history = reaction.rewritten, ()
+
+    def _forget(self, forgets: Forgetting) -> None:
+        """Of what waits for the commit nothing is left but what was used up, and that the inputs were dealt with."""
+        self.taken += self.parked
+        self.parked, self.history, self.rewritten, self.new_history, self.notes_used = (), (), None, False, 0
+        self.changes = Changes(spendings=self.changes.spendings)
+        self.forgets = forgets
 
     def step(self, session: Session) -> Step:
         """All of it as one commit that leaves `session`.
@@ -45,8 +60,8 @@ class Pending:
             outcome=_outcome(session),
             taken=self.taken,
             parked=self.parked,
-            history=self.history,
-            new_history=self.new_history,
+            history=(*(self.rewritten or ()), *self.history),
+            new_history=self.new_history or self.rewritten is not None,
             outbound=changes.outbound,
             prompts=changes.prompts,
             triggers=changes.triggers,
@@ -56,6 +71,7 @@ class Pending:
             files=changes.files or None,
             memories=changes.memories,
             spendings=changes.spendings,
+            forgets=self.forgets,
             clears_tries=self.has_result or session.running is None,
         )
 

@@ -19,3 +19,5 @@ class Place:
     """Of the lease under which it happens."""
     zone: str = "UTC"
     """Where its days begin and end."""
+    model: str = ""
+    """The one that is asked first there; empty: the usual order."""

@@ -15,6 +15,7 @@ import structlog
 from bots.adapter import AnswerLost, HttpAnswer, WrongToken
 from bots.slack.calls import Calls, Refused
 from bots.slack.drafts import DRAFT_EVERY
+from bots.slack.files import Files
 from bots.slack.people import Profiles
 from bots.slack.sending import Sending
 from bots.slack.socket import Ack, Socket, Take, jittered_pause
@@ -33,6 +34,7 @@ from bots.slack.webhook import PATH, Webhook
 from bots.slack.wording import parts_of
 from kernel.chat import (
     Address,
+    Attachment,
     ButtonPress,
     Change,
     ChatChanged,
@@ -48,7 +50,7 @@ from kernel.chat import (
     UserMessage,
 )
 from kernel.errors import OperatorError, RetryError, RetryLater, first_error
-from kernel.ports import Clock, Deliver
+from kernel.ports import Clock, Deliver, Floods
 from kernel.texts import language_of, say
 
 log = structlog.get_logger(__name__)
@@ -60,15 +62,17 @@ PRESS_PATIENCE: Final = timedelta(seconds=2)
 """Presses and slash commands are sent once: after this the person is told to press again, within Slack's 3 s."""
 LOOKUP_PATIENCE: Final = timedelta(seconds=1.5)
 """A message rather goes without its writer's zone and its channel's title than unacknowledged."""
+STRAGGLES_FOR: Final = timedelta(seconds=0.3)
 _LOOKUP_TRIES: Final = 2
 
 
 class SlackAdapter:
-    """Slack as an `Adapter` that `HasDrafts` and `HasWebhook`.
+    """Slack as an `Adapter` that `HasDrafts`, `HasFiles`, `HasStragglers` and `HasWebhook`.
 
     With `app_token` it asks Slack for a connection (Socket Mode); without, Slack calls us and signs with
     `signing_secret`. `api_url` ends in `/api/`; `language` is the operator's setting (`auto`, `zh`, `en`).
-    Raises ValueError when it gets neither.
+    With `floods`, processes of one bot keep to Slack's pace together. Raises ValueError when it gets neither an
+    `app_token` nor a `signing_secret`.
     """
 
     def __init__(
@@ -80,9 +84,11 @@ class SlackAdapter:
         random: Random,
         signing_secret: str | None = None,
         api_url: str = PUBLIC_API,
+        floods: Floods | None = None,
         language: str = "auto",
     ) -> None:
-        self._calls = Calls(bot_token, BOT_SETTING, api_url, clock)
+        self._calls = Calls(bot_token, BOT_SETTING, api_url, clock, floods)
+        self._files = Files(bot_token, api_url)
         self._app_calls = Calls(app_token, APP_SETTING, api_url, clock) if app_token else None
         self._webhook = None if app_token else Webhook(signing_secret or "", clock)
         self._clock = clock
@@ -106,6 +112,11 @@ class SlackAdapter:
         return None if self._webhook is None else PATH
 
     @property
+    def straggles_for(self) -> timedelta:
+        """Slack keeps no order between connections, and a process that must ask who wrote is that much slower."""
+        return STRAGGLES_FOR
+
+    @property
     def typing_every(self) -> timedelta:
         """Short, so that the next message shows work soon; Slack itself is asked once a minute."""
         return LOOK_EVERY
@@ -124,6 +135,7 @@ class SlackAdapter:
         except* WrongToken as group:
             wrong = first_error(group)
         finally:
+            await self._files.close()
             await self._calls.close()
             if self._app_calls is not None:
                 await self._app_calls.close()
@@ -139,6 +151,10 @@ class SlackAdapter:
     async def take(self, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
         """See `HasWebhook.take`."""
         return HttpAnswer(404) if self._webhook is None else await self._webhook.take(headers, body)
+
+    async def fetch(self, attachment: Attachment) -> bytes:
+        """The bytes of a file that somebody sent."""
+        return await self._files.fetch(attachment, self._calls.proxy)
 
     def split(self, outbound: Reply | Prompt) -> tuple[str, ...]:
         """The Markdown of each message; pure."""

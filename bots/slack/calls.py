@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Final
 
 import aiohttp
@@ -12,9 +13,10 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bots.adapter import AnswerLost, Undeliverable, WrongToken
-from bots.flood import FloodLimits
+from bots.flood import Pace
+from bots.slack.updates import PLATFORM
 from kernel.errors import RetryLater, ZclawError
-from kernel.ports import Clock
+from kernel.ports import Clock, Floods, Limit
 
 CALL_TIMEOUT: Final = timedelta(seconds=8)
 CONNECT_TIMEOUT: Final = timedelta(seconds=5)
@@ -23,6 +25,23 @@ PAUSE: Final = timedelta(seconds=2)
 LIMITED: Final = timedelta(seconds=30)
 """When Slack limits us without saying for how long."""
 MAX_PAUSE: Final = timedelta(hours=1)
+
+_MINUTE: Final = timedelta(seconds=61)
+_LIMITS: Final[Mapping[str, tuple[int, timedelta, int]]] = MappingProxyType(
+    {
+        # A post a second in each channel, and short bursts.
+        "chat.postMessage": (3, timedelta(seconds=3.1), 1),
+        # Tier 3: some 50 a minute, in all channels together.
+        "chat.update": (50, _MINUTE, 20),
+        "chat.delete": (50, _MINUTE, 0),
+        "conversations.history": (50, _MINUTE, 15),
+        "conversations.replies": (50, _MINUTE, 15),
+        "conversations.info": (50, _MINUTE, 0),
+        # Tier 4: some 100.
+        "users.info": (100, _MINUTE, 0),
+    }
+)
+"""What we call often: so many calls in so long, and how many of them are never a draft's."""
 
 _WRONG_TOKEN: Final = frozenset(
     [
@@ -54,13 +73,16 @@ class Refused(Undeliverable):
 
 
 class Calls:
-    """Slack's Web API for one token; `setting` is what the operator must change when that is wrong."""
+    """Slack's Web API for one token; `setting` is what the operator must change when that is wrong.
 
-    def __init__(self, token: str, setting: str, base_url: str, clock: Clock) -> None:
+    With `floods`, all processes of the bot keep its limits together.
+    """
+
+    def __init__(self, token: str, setting: str, base_url: str, clock: Clock, floods: Floods | None = None) -> None:
         # No retry handlers: theirs repeat a post whose answer was lost, and it may be there already.
         self._client = AsyncWebClient(token, base_url=base_url, retry_handlers=[])
         self._setting = setting
-        self._limits = FloodLimits(clock)
+        self._pace = Pace(clock, floods)
         self._session: aiohttp.ClientSession | None = None
 
     @property
@@ -84,15 +106,28 @@ class Calls:
             await self._session.close()
 
     async def ask(
-        self, method: str, arguments: Mapping[str, object], *, bucket: str = "", reads: bool = False
+        self,
+        method: str,
+        arguments: Mapping[str, object],
+        *,
+        bucket: str = "",
+        reads: bool = False,
+        is_draft: bool = False,
+        is_again: bool = False,
     ) -> Mapping[str, object]:
         """Slack's answer to `method`. `reads`: one of the old methods that take no JSON body.
 
-        `bucket` tells calls apart that Slack limits apart (the channel of a post).
-        Raises `RetryLater` (nothing happened), `AnswerLost` (it may have), `WrongToken`, `Refused`.
+        `bucket` tells calls apart that Slack limits apart (the channel of a post). What `is_draft` goes only while
+        others leave enough room; `is_again`: the same in another form after a refusal, which waits for no second place.
+        Raises `NotYet` (Slack was not asked), `RetryLater` (nothing happened), `AnswerLost` (it may have),
+        `WrongToken`, `Refused`.
         """
-        key = f"{method}/{bucket}"
-        self._limits.check(key)
+        key = f"{PLATFORM}/{method}/{bucket}"
+        if method in _LIMITS and not is_again:
+            most, window, kept = _LIMITS[method]
+            await self._pace.take([Limit(key, most, window, kept if is_draft else 0)])
+        else:
+            self._pace.check(key)
         self.session()
         body = {name: value for name, value in arguments.items() if value is not None}
         try:
@@ -103,7 +138,7 @@ class Calls:
         except SlackApiError as error:
             failure = self._failure(method, error)
             if isinstance(failure, RetryLater):
-                self._limits.obey(key, failure.after)
+                await self._pace.rest(key, failure.after)
             # `from None`: the library's error holds the whole request, our token in it.
             raise failure from None
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:

@@ -21,7 +21,6 @@ from typing import Final
 import structlog
 
 from bots.adapter import AnswerLost
-from bots.flood import Pace
 from bots.layout import width_of
 from bots.slack import wording
 from bots.slack.calls import Calls, Refused
@@ -35,12 +34,6 @@ log = structlog.get_logger(__name__)
 DRAFT_EVERY: Final = timedelta(seconds=2)
 _WORTH_COLUMNS: Final = 80
 """Shorter drafts are not shown: a post makes a phone ring, and most words before tools are short."""
-_SHARE: Final = 30
-_SHARE_WINDOW: Final = timedelta(minutes=1)
-"""Of the some 50 updates a minute that Slack takes from us in all; the rest is for answers and cards."""
-_BEGUN: Final = 2
-_BEGUN_WINDOW: Final = timedelta(seconds=3.1)
-"""In each channel, whatever its threads: the third post that Slack takes in that time is for answers and cards."""
 _YOUNG: Final = timedelta(minutes=30)
 """As long as a turn may take: one that our predecessor showed can end in this time."""
 _MAY_LAND: Final = timedelta(seconds=15)
@@ -51,14 +44,11 @@ _GONE: Final = frozenset(["message_not_found", "thread_not_found", "channel_not_
 
 
 class DraftPosts:
-    """The draft posts of one bot. `posts` counts what is posted in each channel, by anybody."""
+    """The draft posts of one bot."""
 
-    def __init__(self, calls: Calls, clock: Clock, posts: Pace) -> None:
+    def __init__(self, calls: Calls, clock: Clock) -> None:
         self._calls = calls
         self._clock = clock
-        self._posts = posts
-        self._begun = Pace(clock, _BEGUN, _BEGUN_WINDOW)
-        self._share = Pace(clock, _SHARE, _SHARE_WINDOW)
         self._placed: dict[ConversationId, str] = {}
         self._heard: OrderedDict[ConversationId, str] = OrderedDict()
         """Where we took in what a person said, and the turn that it came to: of several processes one shows it."""
@@ -109,7 +99,9 @@ class DraftPosts:
             if not self._must_look(place):
                 return []
             try:
-                seen = await marked_in(place, self._calls, self._clock, _LOOK_PATIENCE_S)
+                # Where we know that another process writes, an answer would stand behind its draft.
+                no_reason = place not in self._unsure
+                seen = await marked_in(place, self._calls, self._clock, _LOOK_PATIENCE_S, is_draft=no_reason)
             except (RetryError, OperatorError) as error:
                 log.info("cannot look for drafts", error=str(error))
                 return []
@@ -149,11 +141,9 @@ class DraftPosts:
 
     async def _place(self, place: ConversationId, draft: Draft) -> None:
         await self.remove(place, await self.strays(place))
-        self._begun.take(place.chat)
-        self._posts.take(place.chat)
         said = _said(draft) | {"thread_ts": place.thread or None, "unfurl_links": False, "unfurl_media": False}
         with self._in_doubt(place):
-            answer = await self._calls.ask("chat.postMessage", said, bucket=place.chat)
+            answer = await self._calls.ask("chat.postMessage", said, bucket=place.chat, is_draft=True)
         ts = answer.get("ts")
         if not isinstance(ts, str):
             self.lost(place)
@@ -161,12 +151,11 @@ class DraftPosts:
         self._placed[place] = ts
 
     async def _change(self, place: ConversationId, draft: Draft) -> None:
-        self._share.take("")
         # Ours again only when the answer is known: a change still on its way would overwrite the answer.
         ts = self.take(place)
         try:
             with self._in_doubt(place):
-                await self._calls.ask("chat.update", _said(draft) | {"ts": ts})
+                await self._calls.ask("chat.update", _said(draft) | {"ts": ts}, is_draft=True)
         except RetryLater:
             self._placed[place] = ts
             raise

@@ -45,9 +45,14 @@ def mark(kind: Kind, key: str) -> dict[str, object]:
 
 
 async def marked_in(
-    place: ConversationId, calls: Calls, clock: Clock, patience_s: float = LOOK_PATIENCE_S
+    place: ConversationId,
+    calls: Calls,
+    clock: Clock,
+    patience_s: float = LOOK_PATIENCE_S,
+    *,
+    is_draft: bool = False,
 ) -> tuple[Marked, ...]:
-    """Our posts among the newest of a chat or thread, in Slack's order.
+    """Our posts among the newest of a chat or thread, in Slack's order. `is_draft`: a draft is looked for, no message.
 
     Raises `RetryLater` when Slack does not tell now, an `OperatorError` when it never will.
     """
@@ -61,7 +66,7 @@ async def marked_in(
     method = "conversations.replies" if place.thread else "conversations.history"
     try:
         async with asyncio.timeout(patience_s):
-            answer = await calls.ask(method, where, reads=True)
+            answer = await calls.ask(method, where, reads=True, is_draft=is_draft)
     except (AnswerLost, TimeoutError) as error:
         raise RetryLater(f"{method}: no answer", PAUSE) from error
     messages = answer.get("messages")

@@ -35,6 +35,11 @@ def as_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def as_count(value: object) -> int:
+    """`value` when it counts something, else 0: `true` is a number to Python and none to who reads it back."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
 def as_name(value: object) -> str:
     """`value` as the name of somebody or something: clean and short; empty when it is no text."""
     return clean(as_text(value))[:NAME_LIMIT]

@@ -9,7 +9,6 @@ from typing import Final
 import structlog
 
 from bots.adapter import AnswerLost, ChatGone, Undeliverable, WrongToken
-from bots.flood import Pace
 from bots.slack import wording
 from bots.slack.calls import PAUSE, Calls, Refused
 from bots.slack.drafts import DraftPosts
@@ -24,9 +23,6 @@ log = structlog.get_logger(__name__)
 
 Block = dict[str, object]
 
-_BURST: Final = 3
-_BURST_WINDOW: Final = timedelta(seconds=3.1)
-"""Slack takes a post a second in each channel, and short bursts."""
 _WRONG_TOKEN_PAUSE: Final = timedelta(minutes=1)
 _ACTIONS_IN_BLOCK: Final = 25
 _SECTION_LIMIT: Final = 3_000
@@ -60,8 +56,7 @@ class Sending:
         self._calls = calls
         self._clock = clock
         self._on_wrong_token = on_wrong_token
-        self._pace = Pace(clock, _BURST, _BURST_WINDOW)
-        self.drafts = DraftPosts(calls, clock, self._pace)
+        self.drafts = DraftPosts(calls, clock)
         """What is written in the place of the next message."""
 
     async def send(
@@ -139,7 +134,7 @@ class Sending:
                 if error.code not in _BLOCKS_REFUSED:
                     raise
                 plain = [*_sections(closed.text[: wording.MARKDOWN_LIMIT] or "…"), *buttons]
-                await self._ask("chat.update", {**target, "blocks": plain})
+                await self._ask("chat.update", {**target, "blocks": plain}, is_again=True)
         except AnswerLost as error:
             raise RetryLater(str(error), PAUSE) from error
         except Refused as error:
@@ -171,7 +166,6 @@ class Sending:
             "unfurl_media": False,
         }
         fancy = [wording.markdown_block(part), *buttons]
-        self._pace.take(place.chat)
         try:
             posted = {**said, "text": wording.preview(part), "blocks": fancy}
             answer = await self._ask("chat.postMessage", posted, bucket=place.chat)
@@ -182,15 +176,17 @@ class Sending:
             plain = {**said, "text": wording.escaped(part), "mrkdwn": False}
             if buttons:
                 plain |= {"text": wording.preview(part), "blocks": [*_sections(part), *buttons]}
-            answer = await self._ask("chat.postMessage", plain, bucket=place.chat)
+            answer = await self._ask("chat.postMessage", plain, bucket=place.chat, is_again=True)
         ts = answer.get("ts")
         if not isinstance(ts, str):
             raise AnswerLost("chat.postMessage: an answer without ts")
         return ts
 
-    async def _ask(self, method: str, arguments: Mapping[str, object], *, bucket: str = "") -> Mapping[str, object]:
+    async def _ask(
+        self, method: str, arguments: Mapping[str, object], *, bucket: str = "", is_again: bool = False
+    ) -> Mapping[str, object]:
         try:
-            return await self._calls.ask(method, arguments, bucket=bucket)
+            return await self._calls.ask(method, arguments, bucket=bucket, is_again=is_again)
         except WrongToken as error:
             # The message is not at fault and stays in the outbox; `run` tells the operator.
             self._on_wrong_token(error)

@@ -19,6 +19,7 @@ import aiohttp
 import structlog
 
 from bots.slack.calls import Calls, Refused
+from bots.slack.payloads import as_text
 from kernel.errors import RetryError, RetryLater
 from kernel.ports import Clock
 
@@ -116,7 +117,7 @@ class Socket:
                         case "disconnect":
                             self._leave(link, frame)
                             limit.reschedule(loop.time() + LINGER.total_seconds())
-                        case _ if isinstance(frame.get("envelope_id"), str):
+                        case _ if as_text(frame.get("envelope_id")):
                             self._accept(link, frame, tasks)
         except (TimeoutError, aiohttp.ClientError, OSError) as error:
             log.debug("slack connection ended", error=type(error).__name__)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from bots.slack.attached import attachments_of
 from bots.slack.payloads import (
     BOT,
     CHANNEL,
@@ -207,7 +208,8 @@ def _message(event: Mapping[str, object], payload: Mapping[str, object], here: W
     said = as_text(event.get("text"))
     words = as_command(read(_without_address(said, here)))
     quoted = _forwarded(event.get("attachments"))
-    if not words and not quoted and not as_items(event.get("files")):
+    attachments = attachments_of(event.get("files"))
+    if not words and not quoted and not attachments:
         return Ignored("nothing in it")
     thread, is_private = thread_of(event.get("thread_ts"), ts), _is_private(channel, event)
     is_mention = event.get("type") == "app_mention" or _mention(here).search(said) is not None
@@ -224,6 +226,7 @@ def _message(event: Mapping[str, object], payload: Mapping[str, object], here: W
         order=micros_of(ts),
         at=instant_of(ts),
         text=words,
+        attachments=attachments,
         quoted=quoted,
         is_private=is_private,
         ref=MessageRef(place, ts),

@@ -84,8 +84,8 @@ class Webhook:
     def _is_signed(self, headers: Mapping[str, str], body: bytes) -> bool:
         try:
             return self._verifier.is_valid_request(body, headers)
-        except (ValueError, TypeError):
-            # No UTF-8, a time that is no number, a signature that is no ASCII.
+        except (ValueError, TypeError, OverflowError):
+            # No UTF-8, a time that is no number or one without end, a signature that is no ASCII.
             return False
 
     async def _answer(self, payload: object, take: Take, tasks: asyncio.TaskGroup, *, comes_again: bool) -> HttpAnswer:

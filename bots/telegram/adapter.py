@@ -11,10 +11,8 @@ from hashlib import sha256
 import structlog
 from aiogram.methods import (
     AnswerCallbackQuery,
-    EditMessageText,
     GetMe,
     SendChatAction,
-    SendMessage,
     SendMessageDraft,
     SetMyCommands,
 )
@@ -22,7 +20,6 @@ from aiogram.types import (
     BotCommand,
     InlineKeyboardButton,
     InlineKeyboardMarkup,
-    LinkPreviewOptions,
     ReplyParameters,
 )
 
@@ -34,6 +31,8 @@ from bots.telegram.albums import Albums
 from bots.telegram.calls import Calls, Refused, server_of, wrong_token
 from bots.telegram.drafts import DraftPosts
 from bots.telegram.entities import LIMIT, Rendered, render
+from bots.telegram.files import Files
+from bots.telegram.messages import Messages, plainly
 from bots.telegram.people import PLATFORM, thread_of
 from bots.telegram.polling import LONGEST_PAUSE, Polling, PollTurns
 from bots.telegram.updates import Skipped, pack, read_update
@@ -41,6 +40,7 @@ from bots.telegram.webhook import Webhook
 from kernel import texts
 from kernel.chat import (
     Address,
+    Attachment,
     Choice,
     Command,
     ConversationId,
@@ -56,7 +56,7 @@ from kernel.chat import (
 )
 from kernel.errors import RetryError, RetryLater, ZclawError
 from kernel.patience import pause_after
-from kernel.ports import Clock, Deliver, Locks
+from kernel.ports import Clock, Deliver, Floods, Locks
 
 log = structlog.get_logger(__name__)
 
@@ -67,18 +67,19 @@ _ROW_BUTTONS = 4
 _NOT_RUNNING = HttpAnswer(503)
 _NOT_CALLED = HttpAnswer(404)
 _MENU = (
-    *(Command.HELP, Command.REMINDERS, Command.MEMORY, Command.NEW, Command.STOP, Command.STATUS, Command.USAGE),
-    Command.TZ,
+    *(Command.HELP, Command.REMINDERS, Command.MEMORY, Command.NEW, Command.STOP, Command.RETRY, Command.UNDO),
+    *(Command.STATUS, Command.WHY, Command.USAGE, Command.MODEL, Command.TZ, Command.ID, Command.FORGET),
+    *(Command.PAIR, Command.ALLOW),
 )
-_NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _STYLES = {Look.PLAIN: None, Look.GOOD: "success", Look.DANGER: "danger"}
 
 
 class TelegramAdapter:
-    """See `bots.adapter.Adapter`, `HasDrafts` and `HasWebhook`.
+    """See `bots.adapter.Adapter`, `HasDrafts`, `HasFiles` and `HasWebhook`.
 
     `api_url` is the root of a Bot API server, Telegram's own when None. With `locks`, processes of one token take
-    turns: only one polls, as `holder`, and all send. With `webhook_url` nobody polls, and Telegram calls us there.
+    turns: only one polls, as `holder`, and all send; with `floods` they keep to Telegram's pace together. With
+    `webhook_url` nobody polls, and Telegram calls us there.
     Raises `WrongToken` when `token` cannot be one, `BadSettings` when the webhook could not be trusted.
     """
 
@@ -94,16 +95,19 @@ class TelegramAdapter:
         api_url: str | None = None,
         locks: Locks | None = None,
         holder: str = "",
+        floods: Floods | None = None,
         webhook_url: str | None = None,
         webhook_secret: str | None = None,
     ) -> None:
         server = server_of(api_url)
-        self._calls = Calls(token, server, clock)
+        self._calls = Calls(token, server, clock, floods)
+        self._messages = Messages(self._calls)
         self._clock = clock
+        self._files = Files(token, server, self._calls)
         turns = PollTurns(self._calls.bot_id, clock, locks, holder)
         self._polling = Polling(token, server, clock, turns, self._take_in)
         self._webhook = Webhook(webhook_url, webhook_secret, self._calls, clock) if webhook_url else None
-        self._posts = DraftPosts(self._calls, clock, self._send, self._edit)
+        self._posts = DraftPosts(self._calls, clock, self._messages)
         self._albums = Albums()
         self._answered: OrderedDict[str, None] = OrderedDict()
         self._me: Me | None = None
@@ -125,6 +129,7 @@ class TelegramAdapter:
         finally:
             self._deliver = None
             await self._posts.close()
+            await self._files.close()
             await self._calls.close()
 
     @property
@@ -180,6 +185,10 @@ class TelegramAdapter:
         except ZclawError as error:
             log.info("menu not set", why=str(error))
 
+    async def fetch(self, attachment: Attachment) -> bytes:
+        """See `HasFiles.fetch`."""
+        return await self._files.fetch(attachment)
+
     # --- out
 
     def split(self, outbound: Reply | Prompt) -> tuple[str, ...]:
@@ -212,96 +221,25 @@ class TelegramAdapter:
         else:
             await self._posts.drop(place)
         if number is None:
-            number = await self._send(place, rendered, keyboard, quote)
+            number = await self._messages.post(place, rendered, keyboard, quote)
         return MessageRef(place, str(number))
-
-    async def _send(
-        self,
-        conversation: ConversationId,
-        rendered: Rendered,
-        keyboard: InlineKeyboardMarkup | None = None,
-        quote: ReplyParameters | None = None,
-    ) -> int:
-        """Send; without looks when Telegram does not take them. The message's id."""
-        try:
-            return await self._send_as(conversation, rendered, keyboard, quote)
-        except Refused as refusal:
-            if not (rendered.entities and refusal.is_about_looks):
-                raise
-            log.warning("sent without looks", why=str(refusal))
-        return await self._send_as(conversation, Rendered(rendered.text), keyboard, quote)
-
-    async def _send_as(
-        self,
-        conversation: ConversationId,
-        rendered: Rendered,
-        keyboard: InlineKeyboardMarkup | None,
-        quote: ReplyParameters | None,
-    ) -> int:
-        chat = int(conversation.chat)
-        message = await self._calls.ask(
-            SendMessage(
-                chat_id=chat,
-                message_thread_id=thread_of(conversation),
-                text=rendered.text,
-                entities=list(rendered.entities) or None,
-                link_preview_options=_NO_PREVIEW,
-                reply_parameters=quote,
-                reply_markup=keyboard,
-            ),
-            chat,
-        )
-        return message.message_id
 
     async def close(self, closed: PromptClosed, place: MessageRef) -> None:
         """See `Adapter.close`."""
         rendered = render(split_markdown(closed.text, LIMIT, Measure.UTF16_UNITS)[0])
         keyboard = _keyboard(closed.token, closed.choices)
         try:
-            await self._edit(place.conversation, int(place.id), rendered, keyboard)
+            await self._messages.edit(place.conversation, int(place.id), rendered, keyboard)
         except Refused as refusal:
             if not refusal.is_nothing_to_do:
                 raise
-
-    async def _edit(
-        self,
-        conversation: ConversationId,
-        number: int,
-        rendered: Rendered,
-        keyboard: InlineKeyboardMarkup | None = None,
-    ) -> None:
-        """Change a message of ours; without looks when Telegram does not take them."""
-        try:
-            await self._edit_as(conversation, number, rendered, keyboard)
-        except Refused as refusal:
-            if not (rendered.entities and refusal.is_about_looks):
-                raise
-        else:
-            return
-        await self._edit_as(conversation, number, Rendered(rendered.text), keyboard)
-
-    async def _edit_as(
-        self, conversation: ConversationId, number: int, rendered: Rendered, keyboard: InlineKeyboardMarkup | None
-    ) -> None:
-        chat = int(conversation.chat)
-        await self._calls.ask(
-            EditMessageText(
-                chat_id=chat,
-                message_id=number,
-                text=rendered.text,
-                entities=list(rendered.entities) or None,
-                link_preview_options=_NO_PREVIEW,
-                reply_markup=keyboard,
-            ),
-            chat,
-        )
 
     async def notify(self, notice: Notice) -> None:
         """See `Adapter.notify`. A press can be answered once; what comes after that is a message."""
         text = clean(notice.text)
         if notice.press in self._answered:
             if text.strip():
-                await self._send(notice.conversation, Rendered(text))
+                await self._messages.post(notice.conversation, Rendered(text))
             return
         self._answered[notice.press] = None
         if len(self._answered) > _REMEMBERED:
@@ -334,23 +272,19 @@ class TelegramAdapter:
         rendered = Rendered("")
         if draft.text.strip():
             rendered = render(split_markdown(draft.text, LIMIT, Measure.UTF16_UNITS)[-1])
-        try:
-            await self._draft(draft, rendered)
-        except Refused as refusal:
-            if not (rendered.entities and refusal.is_about_looks):
-                raise
-            await self._draft(draft, Rendered(rendered.text))
 
-    async def _draft(self, draft: Draft, rendered: Rendered) -> None:
-        chat = int(draft.conversation.chat)
-        method = SendMessageDraft(
-            chat_id=chat,
-            message_thread_id=thread_of(draft.conversation),
-            draft_id=_draft_id(draft.turn),
-            text=rendered.text,
-            entities=list(rendered.entities) or None,
-        )
-        await self._calls.ask(method, chat, is_draft=True)
+        async def show(said: Rendered, is_again: bool) -> None:
+            chat = int(draft.conversation.chat)
+            method = SendMessageDraft(
+                chat_id=chat,
+                message_thread_id=thread_of(draft.conversation),
+                draft_id=_draft_id(draft.turn),
+                text=said.text,
+                entities=list(said.entities) or None,
+            )
+            await self._calls.ask(method, chat, is_draft=True, is_again=is_again)
+
+        await plainly(rendered, show)
 
     async def drop_draft(self, conversation: ConversationId) -> None:
         """See `HasDrafts.drop_draft`: a private one goes with the next message, and by itself after half a minute."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import aiohttp
 from aiogram import Bot
@@ -25,13 +25,14 @@ from aiogram.exceptions import (
     TelegramServerError,
     TelegramUnauthorizedError,
 )
-from aiogram.methods import Response, TelegramMethod
+from aiogram.methods import DeleteMessage, Response, SendChatAction, SendMessageDraft, TelegramMethod
 from aiogram.utils.token import TokenValidationError
 
 from bots.adapter import AnswerLost, ChatGone, ChatMoved, Undeliverable, WrongToken
-from bots.flood import FloodLimits
+from bots.flood import Pace
+from bots.telegram.people import PLATFORM
 from kernel.errors import RetryLater, ZclawError
-from kernel.ports import Clock
+from kernel.ports import Clock, Floods, Limit
 
 SETTING = "TELEGRAM_BOT_TOKEN"
 CALL_TIMEOUT_S = 10.0
@@ -39,6 +40,25 @@ CALL_TIMEOUT_S = 10.0
 _NOT_SENT_PAUSE = timedelta(seconds=1)
 _BROKEN_PAUSE = timedelta(seconds=2)
 _GATEWAY_TIMEOUT = 504
+
+_BURST: Final = 3
+_BURST_WINDOW: Final = timedelta(seconds=3.1)
+"""A private chat takes a message a second, and short bursts."""
+_GROUP: Final = 20
+_GROUP_KEPT: Final = 10
+_GROUP_WINDOW: Final = timedelta(seconds=61)
+"""A group takes some 20 messages and edits a minute; the half of them is no draft's."""
+_WHOLE: Final = 25
+_WHOLE_KEPT: Final = 10
+_WHOLE_KEPT_OF_PRIVATE: Final = 15
+_WHOLE_WINDOW: Final = timedelta(seconds=1)
+"""All chats together some 30 a second; a few less, for they do not arrive as evenly as they leave.
+
+Drafts of private chats come every second and would leave nothing to those of groups, which come every three.
+"""
+_DRAFT_WINDOW: Final = timedelta(seconds=0.9)
+"""Telegram tells no limit of its drafts: one a second in each chat."""
+_UNCOUNTED: Final = (DeleteMessage, SendChatAction)
 
 T = TypeVar("T")
 
@@ -96,9 +116,12 @@ def server_of(api_url: str | None) -> TelegramAPIServer:
 
 
 class Calls:
-    """The Bot API for one token. A chat that Telegram told us to leave alone is left alone, others are not."""
+    """The Bot API for one token. A chat that Telegram told us to leave alone is left alone, others are not.
 
-    def __init__(self, token: str, server: TelegramAPIServer, clock: Clock) -> None:
+    With `floods`, all processes of the bot keep its limits together.
+    """
+
+    def __init__(self, token: str, server: TelegramAPIServer, clock: Clock, floods: Floods | None = None) -> None:
         try:
             self._bot = Bot(token, session=_Session(api=server, timeout=CALL_TIMEOUT_S))
         except TokenValidationError:
@@ -107,7 +130,7 @@ class Calls:
             malformed = False
         if malformed:
             raise wrong_token()
-        self._limits = FloodLimits(clock)
+        self._pace = Pace(clock, floods)
 
     @property
     def bot_id(self) -> str:
@@ -118,21 +141,26 @@ class Calls:
         """Let go of the connections; a later call opens new ones."""
         await self._bot.session.close()
 
-    async def ask(self, method: TelegramMethod[T], chat: int = 0, *, is_draft: bool = False) -> T:
-        """The result of `method`, which concerns `chat`. A limit that a draft met is none for messages.
+    async def ask(
+        self, method: TelegramMethod[T], chat: int = 0, *, is_draft: bool = False, is_again: bool = False
+    ) -> T:
+        """The result of `method`, which concerns `chat`. A draft goes only while others leave enough room.
 
-        Raises `RetryLater` (nothing happened), `AnswerLost` (it may have), `WrongToken`, `ChatGone`, `ChatMoved`,
-        `Refused`.
+        `is_again`: the same in another form after a refusal, which does not wait for a second place.
+        Raises `NotYet` (Telegram was not asked), `RetryLater` (nothing happened), `AnswerLost` (it may have),
+        `WrongToken`, `ChatGone`, `ChatMoved`, `Refused`.
         """
-        self._limits.check(str(chat))
-        key = f"draft/{chat}" if is_draft else str(chat)
-        self._limits.check(key)
+        key = _key(method, chat)
+        if chat and not is_again and not isinstance(method, _UNCOUNTED):
+            await self._pace.take(_limits(method, chat, is_draft=is_draft))
+        else:
+            self._pace.check(key)
         try:
             return await self._bot(method)
-        except (AiogramError, aiohttp.ClientError, OSError) as error:
+        except (AiogramError, aiohttp.ClientError, OSError, UnicodeEncodeError) as error:
             failure = _failure(type(method).__name__, error)
             if isinstance(error, TelegramRetryAfter) and isinstance(failure, RetryLater):
-                self._limits.obey(key, failure.after)
+                await self._pace.rest(key, failure.after)
         # Outside the handler: the library's error holds the whole request, and its cause the address with the token.
         raise failure
 
@@ -149,6 +177,24 @@ class _Session(AiohttpSession):
         raise TelegramServerError(method=method, message=f"HTTP {status_code}")
 
 
+def _key(method: TelegramMethod[Any], chat: int) -> str:
+    """What rests when `method` is told to wait: the chat, or only what nobody waits for."""
+    if not chat or isinstance(method, SendChatAction | SendMessageDraft):
+        return f"{PLATFORM}/{chat}/{type(method).__name__}"
+    return f"{PLATFORM}/{chat}"
+
+
+def _limits(method: TelegramMethod[Any], chat: int, *, is_draft: bool) -> list[Limit]:
+    place = f"{PLATFORM}/{chat}"
+    if isinstance(method, SendMessageDraft):
+        whole = Limit(PLATFORM, _WHOLE, _WHOLE_WINDOW, _WHOLE_KEPT_OF_PRIVATE)
+        return [Limit(place), Limit(_key(method, chat), 1, _DRAFT_WINDOW), whole]
+    whole = Limit(PLATFORM, _WHOLE, _WHOLE_WINDOW, _WHOLE_KEPT if is_draft else 0)
+    if chat < 0:
+        return [Limit(place, _GROUP, _GROUP_WINDOW, _GROUP_KEPT if is_draft else 0), whole]
+    return [Limit(place, _BURST, _BURST_WINDOW, refills=True), whole]
+
+
 def _refusal(method: str, description: str) -> Undeliverable:
     if gone := _CHAT_GONE.search(description):
         return ChatGone(f"Telegram refused {method}: {gone[0]}")
@@ -163,7 +209,8 @@ def _failure(method: str, error: Exception) -> ZclawError:
             return wrong_token()
         case TelegramMigrateToChat():
             return ChatMoved(f"{method}: the group has become a supergroup", str(error.migrate_to_chat_id))
-        case TelegramEntityTooLarge():
+        case TelegramEntityTooLarge() | UnicodeEncodeError():
+            # Half a character, in an id that came with an update: no request carries that.
             return Refused(method, type(error).__name__)
         case TelegramBadRequest() | TelegramForbiddenError() | TelegramNotFound():
             return _refusal(method, error.message or "")

@@ -17,19 +17,20 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine
-from datetime import timedelta
+from collections.abc import Coroutine
+from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
 from aiogram.methods import DeleteMessage
 
 from bots.adapter import AnswerLost, Undeliverable
-from bots.flood import Pace
+from bots.flood import NotYet
 from bots.layout import width_of
 from bots.splitting import Measure, split_markdown, utf16_length
 from bots.telegram.calls import Calls, Refused
 from bots.telegram.entities import LIMIT, Rendered, render
+from bots.telegram.messages import Messages
 from kernel.chat import ConversationId, Draft
 from kernel.errors import RetryLater, ZclawError
 from kernel.ports import Clock
@@ -39,27 +40,21 @@ log = structlog.get_logger(__name__)
 _WORTH_COLUMNS: Final = 80
 """Shorter drafts are not shown: a message makes phones ring, and most words before tools are short."""
 _CHANGE_EVERY: Final = timedelta(seconds=3)
-_SHARE: Final = 12
-_SHARE_WINDOW: Final = timedelta(minutes=1)
-"""Of the some 20 messages and edits a minute that Telegram takes in a group; the rest is for answers and cards."""
 _MAX_HEARD: Final = 10_000
 _GROWS: Final = " …"
 _DELETE_AGAIN: Final = timedelta(seconds=1)
 _FINISH_S: Final = 3.0
 
-Post = Callable[[ConversationId, Rendered], Awaitable[int]]
-Edit = Callable[[ConversationId, int, Rendered], Awaitable[None]]
-
 
 class DraftPosts:
-    """The messages of one bot in groups that show what is being written. `post` and `edit` make and change one."""
+    """The messages of one bot in groups that show what is being written."""
 
-    def __init__(self, calls: Calls, clock: Clock, post: Post, edit: Edit) -> None:
+    def __init__(self, calls: Calls, clock: Clock, messages: Messages) -> None:
         self._calls = calls
-        self._post = post
-        self._edit = edit
-        self._pace = Pace(clock, 1, _CHANGE_EVERY)
-        self._share = Pace(clock, _SHARE, _SHARE_WINDOW)
+        self._clock = clock
+        self._messages = messages
+        self._changed: dict[str, datetime] = {}
+        """When each group last saw one change."""
         self._placed: dict[ConversationId, int] = {}
         self._becoming: dict[ConversationId, tuple[str, int]] = {}
         """By the key of the part that it becomes: an edit into it may have happened."""
@@ -83,11 +78,13 @@ class DraftPosts:
             await self.drop(place)
         elif place in self._placed or (width_of(draft.text) >= _WORTH_COLUMNS and self._is_ours(draft)):
             await self._clear(place)
-            self._pace.take(place.chat)
-            self._share.take(place.chat)
+            self._slow_down(place.chat)
             change = self._start(self._change(place, self._placed.pop(place, None), _shown(draft.text)))
             try:
                 await asyncio.shield(change)
+            except NotYet:
+                self._changed.pop(place.chat, None)
+                raise
             except asyncio.CancelledError:
                 change.add_done_callback(lambda _: self._abandon(place))
                 raise
@@ -111,7 +108,7 @@ class DraftPosts:
         # Stays noted when the call is broken off or its answer lost: the same part then changes the same message.
         self._becoming[place] = (key, number)
         try:
-            await self._edit(place, number, rendered)
+            await self._messages.edit(place, number, rendered)
         except RetryLater:
             self._becoming.pop(place, None)
             self._placed[place] = number
@@ -131,6 +128,14 @@ class DraftPosts:
         if self._running:
             await asyncio.wait(self._running, timeout=_FINISH_S)
 
+    def _slow_down(self, chat: str) -> None:
+        """Raises `NotYet` until the group may see another change."""
+        now = self._clock.now()
+        self._changed = {each: at for each, at in self._changed.items() if at > now - _CHANGE_EVERY}
+        if chat in self._changed:
+            raise NotYet("a draft of the group has just changed", self._changed[chat] + _CHANGE_EVERY - now)
+        self._changed[chat] = now
+
     def _is_ours(self, draft: Draft) -> bool:
         turn = self._heard.get(draft.conversation)
         if turn is None or turn not in ("", draft.turn):
@@ -142,13 +147,13 @@ class DraftPosts:
         """Post or edit; it is placed (again) when nothing is on its way to it."""
         if number is None:
             try:
-                self._placed[place] = await self._post(place, rendered)
+                self._placed[place] = await self._messages.post(place, rendered, is_draft=True)
             except AnswerLost:
                 self._heard.pop(place, None)
                 raise
             return
         try:
-            await self._edit(place, number, rendered)
+            await self._messages.edit(place, number, rendered, is_draft=True)
         except AnswerLost:
             # The edit may still arrive, so nothing else may be made of this message.
             self._stray(place, number)

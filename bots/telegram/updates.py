@@ -10,9 +10,10 @@ from aiogram.types import CallbackQuery, Message, Update
 from pydantic import ValidationError
 
 from bots.telegram.addressing import Me, address_of, is_forwarded, is_topic_root, own_words, words_of
+from bots.telegram.attached import attachments_of
 from bots.telegram.changes import MembershipUpdate, membership, move
 from bots.telegram.people import PLATFORM, conversation_of, is_group, is_private, is_somebody, sender_of
-from kernel.chat import ButtonPress, ChatChanged, Heard, MessageRef, UserMessage
+from kernel.chat import Attachment, ButtonPress, ChatChanged, Heard, MessageRef, UserMessage
 
 WANTED = ("message", "callback_query", "my_chat_member")
 """Kinds of updates we ask for. Edits are not among them: an edited command is not said again."""
@@ -40,7 +41,7 @@ _WORDLESS = frozenset(
         ContentType.VOICE,
     }
 )
-"""What people send and we cannot read yet; everything else without words is the platform talking."""
+"""What people send, be it a file or nothing that we can read; all else without words is the platform talking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ def _message(message: Message, event: str, me: Me) -> UserMessage | Skipped:
         order=message.message_id,
         at=message.date,
         text="" if is_forwarded(message) else own_words(message, me),
+        attachments=attachments_of(message) or _quoted_files(message),
         quoted=words_of(message).strip() if is_forwarded(message) else _quoted(message),
         album=message.media_group_id or "",
         is_private=is_private(message.chat),
@@ -145,5 +147,16 @@ def _quoted(message: Message) -> str:
         return ""
     if message.quote is not None:
         return message.quote.text
+    replied = _replied(message)
+    return words_of(replied) if replied is not None else ""
+
+
+def _quoted_files(message: Message) -> tuple[Attachment, ...]:
+    """What stands in the message that words are a reply to: `@bot what is this?` under somebody's photo."""
+    replied = _replied(message)
+    return attachments_of(replied) if replied is not None and words_of(message).strip() else ()
+
+
+def _replied(message: Message) -> Message | None:
     replied = message.reply_to_message
-    return words_of(replied) if replied is not None and not is_topic_root(replied, message) else ""
+    return replied if replied is not None and not is_topic_root(replied, message) else None

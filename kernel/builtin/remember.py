@@ -13,7 +13,7 @@ from kernel.chat import Reply
 from kernel.errors import BadArguments, ModelError
 from kernel.memories import shelf_of
 from kernel.messages import Concurrency, Json, ToolWords
-from kernel.ports import MAX_MEMORIES, MAX_MEMORY_CHARS, Forget, Memories, MemoryChange, Remember
+from kernel.ports import MAX_MEMORIES, MAX_MEMORY_CHARS, Forget, Memories, Remember
 from kernel.texts import say, verbatim
 from kernel.tools import Approval, Tool, ToolContext, ToolOutcome
 
@@ -132,6 +132,6 @@ def _listed(texts: Sequence[str]) -> str:
     return "\n".join(f"- {text}" for text in texts)
 
 
-def _done(key: str, result: str, change: MemoryChange, context: ToolContext) -> ToolOutcome:
+def _done(key: str, result: str, change: Remember | Forget, context: ToolContext) -> ToolOutcome:
     said = Reply(context.conversation, say(key, context.language, text=verbatim(change.text)))
     return ToolOutcome(result, changes=Changes(outbound=(said,), memories=(change,)))

@@ -24,6 +24,8 @@ from kernel.ports.conversations import (
     Alarm,
     Checkout,
     Conversations,
+    Forgetting,
+    Holdings,
     Item,
     Lease,
     Outcome,
@@ -34,13 +36,24 @@ from kernel.ports.conversations import (
     TriggerGone,
     TriggerPut,
 )
+from kernel.ports.fetches import FETCH_LEASE, FETCH_WITHIN, Fetches, Fetching
+from kernel.ports.floods import Floods, Limit
 from kernel.ports.grants import Grant, Granted, Grants, Redeemed, Right
 from kernel.ports.http import Http, HttpReply, HttpRequest
 from kernel.ports.locks import Locks
-from kernel.ports.memories import MAX_MEMORIES, MAX_MEMORY_CHARS, Forget, Memories, MemoryChange, Remember, Shelf
+from kernel.ports.memories import (
+    MAX_MEMORIES,
+    MAX_MEMORY_CHARS,
+    Forget,
+    ForgetAll,
+    Memories,
+    MemoryChange,
+    Remember,
+    Shelf,
+)
 from kernel.ports.outbox import Delivery, Outbox
 from kernel.ports.overview import LATE_AFTER, MISSED_AFTER, Overview, Standing
-from kernel.ports.processes import Beats, Clock, Deliver, Provider, Wakeups
+from kernel.ports.processes import Beats, Clock, Deliver, Provider, SeveralModels, Wakeups
 from kernel.ports.rates import Rates
 from kernel.ports.records import Blobs, People, PromptRecord, Prompts
 from kernel.ports.spendings import Spending, Spendings, Spent
@@ -48,6 +61,8 @@ from kernel.ports.triggers import LedgerLine, Triggers
 from kernel.ports.unanswered import Silence, Silences, Unanswered
 
 __all__ = [
+    "FETCH_LEASE",
+    "FETCH_WITHIN",
     "LATE_AFTER",
     "LEASE",
     "MAX_MEMORIES",
@@ -69,11 +84,17 @@ __all__ = [
     "Deliver",
     "Delivery",
     "Exit",
+    "Fetches",
+    "Fetching",
     "Finished",
+    "Floods",
     "Forget",
+    "ForgetAll",
+    "Forgetting",
     "Grant",
     "Granted",
     "Grants",
+    "Holdings",
     "Http",
     "HttpReply",
     "HttpRequest",
@@ -82,6 +103,7 @@ __all__ = [
     "KnownChat",
     "Lease",
     "LedgerLine",
+    "Limit",
     "Locks",
     "Memories",
     "MemoryChange",
@@ -99,6 +121,7 @@ __all__ = [
     "Release",
     "Remember",
     "Right",
+    "SeveralModels",
     "Shelf",
     "Silence",
     "Silences",

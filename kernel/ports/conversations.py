@@ -10,7 +10,7 @@ from typing import Protocol
 
 from kernel.chat import ConversationId, Inbound, Outbound
 from kernel.messages import Message
-from kernel.ports.memories import MemoryChange
+from kernel.ports.memories import MemoryChange, Shelf
 from kernel.ports.records import PromptRecord
 from kernel.ports.spendings import Spending, Spent
 from kernel.session import Session
@@ -110,6 +110,30 @@ TriggerChange = TriggerPut | TriggerGone
 
 
 @dataclass(frozen=True, slots=True)
+class Forgetting:
+    """Everything that is kept of the conversation goes at once, and the notes on `shelf`.
+
+    That is: what waits in the inbox and arrived up to the item `upto`, parked inputs, its histories, notes, files with
+    their blobs where nobody else holds them, deliveries that are not out, drafts, prompts, alarms, triggers, what was
+    not answered in the chat. Its settings stay, and so do sums of usage.
+    """
+
+    shelf: Shelf
+    upto: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """How much is kept of a conversation beside what its session and its triggers say."""
+
+    messages: int = 0
+    """Of the history."""
+    old_histories: int = 0
+    files: int = 0
+    parked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One commit: everything in it takes effect together, or nothing does.
 
@@ -117,6 +141,8 @@ class Step:
     `outbound` goes out in order. `prompts` are stored for `Prompt`s in `outbound`. `notes_used` removes that many of
     the oldest notes, `notes` are added after. `files` maps a path to its new blob, or to None when it is deleted.
     `memories` are made in order; `spendings` are added to the sums of the chat and of people.
+    With `forgets` the rest is written after everything else has gone; of `prompts` that were known it stays known where
+    they are shown.
     `parked` items are taken out of the inbox into the record that the operator can look at. With `clears_tries` the
     count of holders that died begins anew; a commit that only writes down what is about to happen leaves it, or a step
     that kills every holder would be tried for ever.
@@ -137,6 +163,7 @@ class Step:
     files: Mapping[str, str | None] | None = None
     memories: tuple[MemoryChange, ...] = ()
     spendings: tuple[Spending, ...] = ()
+    forgets: Forgetting | None = None
     clears_tries: bool = True
 
 
@@ -189,6 +216,9 @@ class Conversations(Protocol):
 
     async def parked(self, conversation: ConversationId) -> tuple[Item, ...]:
         """Inputs that were parked, oldest first."""
+
+    async def holdings(self, conversation: ConversationId, *, now: datetime) -> Holdings:
+        """How much is kept of it."""
 
     def wakes(self, worker: str) -> AsyncIterator[ConversationId]:
         """Conversations held by `worker` into which something was put, as it happens.

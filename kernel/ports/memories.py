@@ -36,7 +36,14 @@ class Forget:
     text: str
 
 
-MemoryChange = Remember | Forget
+@dataclass(frozen=True, slots=True)
+class ForgetAll:
+    """Take every note off the shelf."""
+
+    shelf: Shelf
+
+
+MemoryChange = Remember | Forget | ForgetAll
 
 
 class Memories(Protocol):

@@ -65,8 +65,10 @@ class Outbox(Protocol):
     async def done(self, delivery: Delivery, *, now: datetime) -> Delivery | None:
         """All of it is out. The conversation's next delivery under the same lease, or None and the lease is gone."""
 
-    async def later(self, delivery: Delivery, after: timedelta, *, now: datetime) -> None:
+    async def later(self, delivery: Delivery, after: timedelta, *, now: datetime, tried: bool = True) -> None:
         """Not now: try this conversation again after that time. Lets the lease go.
+
+        An attempt is counted, except when nothing was `tried`.
 
         `delivery.is_doubtful` is kept as it is handed in: set it when the answer was lost, not when it was a refusal.
         """

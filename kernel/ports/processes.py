@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from kernel.chat import Heard
 from kernel.messages import ModelReply, ModelRequest
@@ -42,6 +42,18 @@ class Provider(Protocol):
 
     async def close(self) -> None:
         """Let go of connections."""
+
+
+@runtime_checkable
+class SeveralModels(Protocol):
+    """What a `Provider` can tell besides when there may be several models behind it."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Their names, in the order in which they are wanted."""
+
+    def answering(self, wanted: str = "") -> str:
+        """The name of the one that would be asked now, when `wanted` is asked first; empty: the usual order."""
 
 
 class Wakeups(Protocol):

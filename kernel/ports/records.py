@@ -42,6 +42,9 @@ class People(Protocol):
     async def get(self, platform: str, person: str) -> Sender | None:
         """What is known of the person."""
 
+    async def forget(self, platform: str, person: str) -> None:
+        """Know nothing of the person, until bots see them again."""
+
     async def refuse(self, platform: str, person: str, *, now: datetime) -> bool:
         """True the first time in 24 h that this stranger is refused: say it; False: be silent."""
 

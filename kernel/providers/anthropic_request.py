@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from base64 import b64encode
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any, assert_never
 
@@ -51,7 +52,9 @@ def request_body(
     """
     able = abilities_of(maker.model)
     no_list = is_without_list(request, takes_no_choice=manners.takes_no_choice)
-    turns = wire_turns(request.messages, maker, keeps=keep_none if no_list else keeps, closes_loops=True)
+    shown = request.pictures if manners.shows_pictures else {}
+    keeps = keep_none if no_list else keeps
+    turns = wire_turns(request.messages, maker, keeps=keeps, closes_loops=True, shows=shown)
     max_tokens = most_tokens(request, maker.model, manners)
     body: dict[str, Any] = {"model": maker.model, "max_tokens": max_tokens, "stream": True}
     fields = thinking_of(request, able, max_tokens, may_ask=not loop_without_thinking(turns))
@@ -65,7 +68,7 @@ def request_body(
         body["tools"] = [_tool(tool) for tool in request.tools]
         if not request.may_call:
             body["tool_choice"] = {"type": "none"}
-    body["messages"] = [_message(turn, manners) for turn in turns]
+    body["messages"] = [_message(turn, manners, shown) for turn in turns]
     if manners.marks_cache:
         _mark(body, may_call=request.may_call)
     return body
@@ -104,14 +107,14 @@ def _tool(tool: ToolWords) -> dict[str, Any]:
     return {"name": to_wire(tool.name), "description": tool.description, "input_schema": schema_of(tool)}
 
 
-def _message(message: Message, manners: Manners) -> dict[str, Any]:
-    blocks = [_block(part, manners) for part in message.parts]
+def _message(message: Message, manners: Manners, shown: Mapping[str, bytes]) -> dict[str, Any]:
+    blocks = [_block(part, manners, shown) for part in message.parts]
     if manners.opens_with_thinking and message.calls and blocks[0]["type"] not in ("thinking", "redacted_thinking"):
         blocks.insert(0, dict(_NO_THOUGHT))
     return {"role": message.role.value, "content": blocks}
 
 
-def _block(part: Part, manners: Manners) -> dict[str, Any]:
+def _block(part: Part, manners: Manners, shown: Mapping[str, bytes]) -> dict[str, Any]:
     match part:
         case Text(text):
             return {"type": "text", "text": text}
@@ -125,8 +128,9 @@ def _block(part: Part, manners: Manners) -> dict[str, Any]:
             kept: dict[str, Any] = json.loads(payload)
             is_unsigned = kept.get("type") == "thinking" and "signature" not in kept
             return {**kept, "signature": ""} if is_unsigned and manners.signs_blank else kept
-        case Image():
-            raise ValueError("wire_turns leaves no picture")
+        case Image(blob, mime):
+            data = b64encode(shown[blob]).decode()
+            return {"type": "image", "source": {"type": "base64", "media_type": mime, "data": data}}
         case _:
             assert_never(part)
 

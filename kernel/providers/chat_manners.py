@@ -50,6 +50,7 @@ class Manners:
     """`content: null` beside calls; else it is an empty text."""
     takes_any_id: bool = True
     """False: ids are nine letters or digits."""
+    shows_pictures: bool = False
     takes_words_behind_results: bool = True
     """False: words of a person that follow results stand at the end of the last one."""
 
@@ -64,6 +65,12 @@ _SWITCHES = (
     (r"qwen|qwq", Switch.ENABLE),
     (r"gpt-[5-9]|gpt-oss|^o\d", Switch.EFFORT),
 )
+_SEES = re.compile(
+    r"gpt-4o|gpt-4\.1|gpt-[5-9]|^o(?:1|3)(?!-mini|-preview)|^o4|claude|gemini|gemma-?3|pixtral|llava|internvl|minicpm-v|vision"
+    r"|glm-[\d.]+v|(?<![a-z])vl(?![a-z])|qvq",
+    re.IGNORECASE,
+)
+"""Models that look at pictures; others refuse the request, or fail over it."""
 _NEW_LIMIT = re.compile(r"^(?:gpt-[5-9]|o\d)", re.IGNORECASE)
 _UNKNOWN = re.compile(
     r"unrecogni[sz]ed|unknown|unexpected|unsupported|extra|invalid"
@@ -76,7 +83,7 @@ def manners_of(model: str) -> Manners:
     reasoning = next((found for pattern, found in _REASONING if re.search(pattern, model, re.I)), Reasoning.BACK)
     switch = next((found for pattern, found in _SWITCHES if re.search(pattern, model, re.I)), Switch.NONE)
     limit = "max_completion_tokens" if _NEW_LIMIT.search(model) else "max_tokens"
-    return Manners(limit=limit, reasoning=reasoning, switch=switch)
+    return Manners(limit=limit, reasoning=reasoning, switch=switch, shows_pictures=_SEES.search(model) is not None)
 
 
 def learn(manners: Manners, refusal: Refusal) -> Manners | None:
@@ -106,6 +113,8 @@ def _fields(manners: Manners, said: str) -> Manners:
 
 
 def _messages(manners: Manners, said: str) -> Manners:
+    if manners.shows_pictures and "image" in said and (_UNKNOWN.search(said) or "variant" in said):
+        return replace(manners, shows_pictures=False)
     if "reasoning" in said and ("passed back" in said or re.search(r"missing\W+reasoning_content", said)):
         return replace(manners, reasoning=Reasoning.EVERYWHERE)
     if "reasoning" in said and _UNKNOWN.search(said):

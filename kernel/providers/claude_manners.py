@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from kernel.providers.status import Refusal
 
+_NO_PICTURES = re.compile(r"image.*(?:support|unknown|variant|expected)|(?:support|unknown|variant|expected).*image")
 _TOKENS = re.compile(r"\d{3,}")
 
 
@@ -28,6 +29,7 @@ class Manners:
     signs_blank: bool = False
     """Wants a signature, empty if need be, on blocks that it gave out without one."""
     most_tokens: int | None = None
+    shows_pictures: bool = True
 
 
 PROPER = Manners()
@@ -36,7 +38,7 @@ PROPER = Manners()
 def manners_of(host: str, model: str) -> Manners:
     """Where to begin with a service."""
     is_deepseek = "deepseek" in host or model.lower().startswith("deepseek")
-    return Manners(opens_with_thinking=is_deepseek)
+    return Manners(opens_with_thinking=is_deepseek, shows_pictures=not is_deepseek)
 
 
 def learn(manners: Manners, refusal: Refusal, max_tokens: int) -> Manners | None:
@@ -60,6 +62,8 @@ def learn(manners: Manners, refusal: Refusal, max_tokens: int) -> Manners | None
         learned = replace(manners, takes_effort=False)
     elif "thinking" in said and "block" not in said and "signature" not in said:
         learned = replace(manners, takes_thinking=False)
+    elif _NO_PICTURES.search(said):
+        learned = replace(manners, shows_pictures=False)
     elif "max_tokens" in said:
         learned = replace(manners, most_tokens=_fewer(said, max_tokens))
     return None if learned == manners else learned

@@ -74,6 +74,16 @@ class Failover:
         """Of the model that is wanted first."""
         return self._members[0].provider.name
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        """See `SeveralModels.models`."""
+        return tuple(member.provider.name for member in self._members)
+
+    def answering(self, wanted: str = "") -> str:
+        """See `SeveralModels.answering`."""
+        members, now = self._in_order(wanted), self._clock.now()
+        return next((each for each in members if each.is_open(now)), members[0]).provider.name
+
     async def reply(self, request: ModelRequest, delta: Callable[[str], None] | None = None) -> ModelReply:
         """See `Provider.reply`: the first model that can answers. Raises what the first one met when none can."""
         ear = Ear(delta)
@@ -93,17 +103,20 @@ class Failover:
         raise failed or next(iter(refused.values()))
 
     def _order(self, request: ModelRequest, refused: dict[_Member, ProviderRefused]) -> list[_Member]:
-        """Those to ask in this round: who works, the thinker of an open loop before others; then who rests.
+        """Those to ask in this round: who works, the thinker of an open loop and who is wanted first; then who rests.
 
         Who has refused us is asked only when there is nobody else.
         """
-        willing = [member for member in self._members if member not in refused]
+        willing = [member for member in self._in_order(request.wanted) if member not in refused]
         now, thinker = self._clock.now(), loop_maker(request)
         awake = sorted(
             (member for member in willing if member.is_open(now)), key=lambda member: member.provider.name != thinker
         )
         resting = [member for member in willing if member not in awake and not member.has_refused]
         return [*awake, *resting] or willing
+
+    def _in_order(self, wanted: str) -> list[_Member]:
+        return sorted(self._members, key=lambda member: member.provider.name != wanted)
 
     async def _ask(self, member: _Member, request: ModelRequest, ear: Ear) -> ModelReply:
         is_probe = member.rests_until is not None

@@ -27,6 +27,15 @@ class LateProvider:
         """See `Provider.name`; `unknown` while nobody has told."""
         return self._found.name if self._found else "unknown"
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        """See `SeveralModels.models`."""
+        return (self._found.name,) if self._found else ()
+
+    def answering(self, wanted: str = "") -> str:  # noqa: ARG002  (the port's; it finds a single one)
+        """See `SeveralModels.answering`."""
+        return self.name
+
     async def reply(self, request: ModelRequest, delta: Callable[[str], None] | None = None) -> ModelReply:
         """See `Provider.reply`."""
         provider = await self._provider()

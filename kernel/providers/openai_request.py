@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, assert_never
 
-from kernel.messages import Effort, Message, ModelRequest, Opaque, Role, Thinking, ToolCall, ToolResult, ToolWords
+from kernel.messages import (
+    Effort,
+    Image,
+    Message,
+    ModelRequest,
+    Opaque,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    ToolWords,
+)
 from kernel.providers.chat_manners import Manners, Reasoning, Switch, manners_of
 from kernel.providers.names import to_wire
-from kernel.providers.turns import Maker, arguments_object, is_without_list, schema_of, wire_turns
+from kernel.providers.turns import NO_PICTURE, Maker, arguments_object, is_without_list, schema_of, wire_turns
 
 _EFFORTS = {Effort.LOW: "low", Effort.MEDIUM: "medium"}
 """`high` for all that is more: the words above it are one service's own."""
@@ -52,12 +66,15 @@ def _messages(request: ModelRequest, maker: Maker, manners: Manners) -> list[dic
     prompt = request.system if request.system.strip() else ""
     if prompt and manners.has_system:
         messages.append({"role": "system", "content": prompt})
-    for message in wire_turns(request.messages, maker):
-        messages += _user(message, manners) if message.role is Role.USER else [_assistant(message, manners)]
+    shown = request.pictures if manners.shows_pictures else {}
+    for message in wire_turns(request.messages, maker, shows=shown):
+        messages += _user(message, manners, shown) if message.role is Role.USER else [_assistant(message, manners)]
     if prompt and not manners.has_system:
         first = next((each for each in messages if each["role"] == "user"), None)
         if first:
-            first["content"] = f"{prompt}\n\n{first['content']}"
+            said: str | list[dict[str, Any]] = first["content"]
+            head = {"type": "text", "text": prompt}
+            first["content"] = f"{prompt}\n\n{said}" if isinstance(said, str) else [head, *said]
     return messages
 
 
@@ -66,19 +83,31 @@ def _tool(tool: ToolWords) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _user(message: Message, manners: Manners) -> list[dict[str, Any]]:
+def _user(message: Message, manners: Manners, shown: Mapping[str, bytes]) -> list[dict[str, Any]]:
     """Results as messages of their own, then the words."""
     messages: list[dict[str, Any]] = []
     for part in message.parts:
         if isinstance(part, ToolResult):
             content = f"Error: {part.text}" if part.is_error else part.text
             messages.append({"role": "tool", "tool_call_id": _id(part.call, manners), "content": content})
-    if not message.text:
+    pictures = any(isinstance(part, Image) for part in message.parts)
+    if not message.text and not pictures:
         return messages
     if messages and not manners.takes_words_behind_results:
-        messages[-1]["content"] += f"\n\n[The person writes meanwhile:] {message.text}"
+        messages[-1]["content"] += f"\n\n[The person writes meanwhile:] {message.text or NO_PICTURE}"
         return messages
-    return [*messages, {"role": "user", "content": message.text}]
+    if not pictures:
+        return [*messages, {"role": "user", "content": message.text}]
+    seen = [_seen(part, shown) for part in message.parts if isinstance(part, Text | Image)]
+    return [*messages, {"role": "user", "content": seen}]
+
+
+def _seen(part: Text | Image, shown: Mapping[str, bytes]) -> dict[str, Any]:
+    """A picture, or the words beside it."""
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    data = b64encode(shown[part.blob]).decode()
+    return {"type": "image_url", "image_url": {"url": f"data:{part.mime};base64,{data}"}}
 
 
 def _assistant(message: Message, manners: Manners) -> dict[str, Any]:

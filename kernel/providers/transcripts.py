@@ -28,7 +28,7 @@ from typing import Any, assert_never
 import structlog
 
 from kernel.messages import Image, Message, ModelReply, ModelRequest, Opaque, Part, Text, ToolCall, ToolResult
-from kernel.ports import Clock, Provider
+from kernel.ports import Clock, Provider, SeveralModels
 
 log = structlog.get_logger(__name__)
 
@@ -69,6 +69,15 @@ class Transcribed:
     def name(self) -> str:
         """Of the inner one."""
         return self._inner.name
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Of the inner one."""
+        return self._inner.models if isinstance(self._inner, SeveralModels) else (self.name,)
+
+    def answering(self, wanted: str = "") -> str:
+        """Of the inner one."""
+        return self._inner.answering(wanted) if isinstance(self._inner, SeveralModels) else self.name
 
     async def reply(self, request: ModelRequest, delta: Callable[[str], None] | None = None) -> ModelReply:
         """See `Provider.reply`."""

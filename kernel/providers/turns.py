@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
@@ -59,13 +59,15 @@ def wire_turns(
     *,
     keeps: Callable[[Opaque], bool] = keep_all,
     closes_loops: bool = False,
+    shows: Collection[str] = (),
 ) -> list[Message]:
     """Messages whose roles alternate: neighbours of one role are one; results stand first in their user message.
 
     Blank texts, opaque parts of other makers or that `keeps` does not want, and messages without anything but opaque
-    parts are left out; a picture is a marker. `closes_loops`: see docs/decisions/0011-failover.md.
+    parts are left out; a picture whose blob is not in `shows` is a marker. `closes_loops`: see
+    docs/decisions/0011-failover.md.
     """
-    sent = [_sent(message, maker, keeps) for message in messages]
+    sent = [_sent(message, maker, keeps, shows) for message in messages]
     sent = [each for each in sent if any(not isinstance(part, Opaque) for part in each.message.parts)]
     if closes_loops:
         sent = close_loops(sent)
@@ -84,8 +86,9 @@ def _role(sent: Sent) -> Role:
     return sent.message.role
 
 
-def _sent(message: Message, maker: Maker, keeps: Callable[[Opaque], bool]) -> Sent:
-    parts = tuple(part for part in map(_clean, message.parts) if _may_go(part, maker, keeps))
+def _sent(message: Message, maker: Maker, keeps: Callable[[Opaque], bool], shows: Collection[str]) -> Sent:
+    clean = (_clean(part, shows) for part in message.parts)
+    parts = tuple(part for part in clean if _may_go(part, maker, keeps))
     if parts == message.parts:
         return Sent(message, lost=False)
     had = sum(isinstance(part, Opaque) for part in message.parts)
@@ -135,9 +138,9 @@ def without_kept(reply: ModelReply) -> ModelReply:
     return replace(reply, message=reply.message.without_thinking)
 
 
-def _clean(part: Part) -> Part:
+def _clean(part: Part, shows: Collection[str]) -> Part:
     match part:
-        case Image():
+        case Image(blob) if blob not in shows:
             return Text(NO_PICTURE)
         case ToolResult(call, text, is_error) if not text.strip():
             return ToolResult(call, NO_WORDS, is_error)

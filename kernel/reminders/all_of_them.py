@@ -51,7 +51,8 @@ def bring_back(record: PromptRecord, card: Card, desk: Desk, stored: Stored) -> 
         key = "reminder.all_gone" if room > 0 else "reminder.full"
         return close(record, say(key, card.language, limit=str(MAX_PER_CONVERSATION)))
     back = [put.trigger for put in puts]
-    text = say("reminder.all_back", card.language, number=str(len(back)), body=_named(back, card.language))
+    key = "reminder.back" if len(back) == 1 else "reminder.all_back"
+    text = say(key, card.language, number=str(len(back)), body=_named(back, card.language))
     note = f"{len(back)} cancelled reminders brought back"
     return replace(close(record, text), triggers=tuple(puts), notes=(note,))
 

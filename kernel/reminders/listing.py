@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import datetime
+from functools import reduce
+from operator import add
 
 from kernel.changes import Changes
 from kernel.chat import Choice, Look, Prompt
@@ -40,6 +42,9 @@ def manage(asked: ScheduleIntent, desk: Desk, stored: Stored) -> Changes:
     if asked.manage is Manage.LIST or not stored:
         return listing(desk, stored)
     is_cancel = asked.manage is Manage.CANCEL
+    picked = _picked(asked, stored)
+    if picked:
+        return reduce(add, (_dealt_with(trigger, desk, is_cancel=is_cancel) for trigger, _ in picked))
     meant, is_sure = _meant(asked, stored)
     own = [each for each in meant if each[0].owner == desk.person]
     if is_cancel and is_sure and asked.is_all and own:
@@ -47,23 +52,39 @@ def manage(asked: ScheduleIntent, desk: Desk, stored: Stored) -> Changes:
     if len(meant) > 1 or not is_sure:
         heading = "reminder.cancel_which" if is_cancel else "reminder.pause_which"
         return _choose(desk, meant, Kind.CANCEL if is_cancel else Kind.PAUSE, heading)
-    trigger = meant[0][0]
+    return _dealt_with(meant[0][0], desk, is_cancel=is_cancel)
+
+
+def _dealt_with(trigger: Trigger, desk: Desk, *, is_cancel: bool) -> Changes:
     if is_cancel:
         return cancelled(trigger, desk)
     return desk.reply(say("reminder.paused", desk.language, body=verbatim(trigger.text))) + paused(trigger)
 
 
 def cancelled(trigger: Trigger, desk: Desk) -> Changes:
-    """The trigger goes, and the conversation is told."""
-    note = f"reminder cancelled: {trigger.text}"
-    said = desk.reply(say("reminder.cancelled", desk.language, body=verbatim(trigger.text)))
-    return replace(said, triggers=(TriggerGone(trigger.id),), notes=(note,))
+    """The trigger goes, and the conversation is told; a press brings it back."""
+    token = desk.new_id()
+    text = say("reminder.cancelled", desk.language, body=verbatim(trigger.text))
+    undo = Choice("undo", say("reminder.undo", desk.language))
+    return Changes(
+        outbound=(Prompt(desk.conversation, text, token, (undo,), language=desk.language),),
+        prompts=(Card(Kind.GONE, (trigger,), desk.language).record(token, desk.conversation),),
+        triggers=(TriggerGone(trigger.id),),
+        notes=(f"reminder cancelled: {trigger.text}",),
+    )
 
 
 def paused(trigger: Trigger) -> Changes:
     """The trigger rests from now on."""
     rested = replace(trigger, paused=True, revision=trigger.revision + 1)
     return Changes(triggers=(TriggerPut(rested, None),), notes=(f"reminder paused: {trigger.text}",))
+
+
+def _picked(asked: ScheduleIntent, stored: Stored) -> Stored:
+    """Those at the places that the words name (第2个, the last one); none when one of them is not there."""
+    among = fitting(asked.body, stored) if asked.body else stored
+    places = [place - 1 if place > 0 else len(among) + place for place in asked.places]
+    return [among[place] for place in dict.fromkeys(places)] if all(0 <= each < len(among) for each in places) else ()
 
 
 def _meant(asked: ScheduleIntent, stored: Stored) -> tuple[Stored, bool]:
@@ -73,6 +94,8 @@ def _meant(asked: ScheduleIntent, stored: Stored) -> tuple[Stored, bool]:
     none surely.
     """
     named = asked.body.casefold()
+    if asked.places:
+        return stored, False
     if not named:
         return stored, asked.manage is Manage.PAUSE or not asked.is_narrowed
     found_here = fitting(named, stored)

@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote
 
 from kernel.chat import ConversationId
 from kernel.ports.chats import KEEP_ASKERS, KEEP_CHATS
+from kernel.ports.floods import LONGEST_REST, LONGEST_WINDOW
 from kernel.ports.grants import CODE_LIVES
 from kernel.ports.locks import HOLD
 from kernel.ports.unanswered import KEEP_UNANSWERED
@@ -48,10 +49,13 @@ INBOX = Key("in", "conversation", "zset", None, "items not yet taken, by reading
 READY_TIMES = Key("at", "conversation", "zset", None, "items not yet taken, by ready time")
 ITEMS = Key("it", "conversation", "hash", None, "items not yet taken")
 ALBUMS = Key("al", "conversation", "hash", None, "parts of albums not yet taken")
+WAITS = Key("im", "conversation", "hash", None, "three fields an item that waits for files, or for one before it")
+FETCHES = Key("fetch", "platform", "zset", None, "messages that wait for files, 30 s each")
 READY = Key("ready", "", "zset", None, "conversations with work left")
 RECORD = Key("s", "conversation", "hash", None, "one a conversation: lease, session, zone, language")
 HISTORY = Key("h", "conversation", "list", None, "to 400 messages before what a turn needs, at most 2,000 + 100")
 OLD_HISTORY = Key("old", "conversation:revision", "list", rules.KEEP_OLD_HISTORY, "one each /new")
+OLD_HISTORIES = Key("olds", "conversation", "zset", rules.KEEP_OLD_HISTORY, "one each old history")
 NOTES = Key("notes", "conversation", "list", None, "20 of 200 characters")
 FILES = Key("files", "conversation", "hash", None, "200 paths (kernel.workspace)")
 PARKED = Key("parked", "conversation", "list", rules.KEEP_PARKED, "100 items")
@@ -73,6 +77,7 @@ TRIGGERS = Key("trs", "conversation", "set", None, "the conversation's triggers"
 WAITING = Key("waiting", "platform", "set", None, "the platform's triggers with a due time")
 LEDGER = Key("led", "trigger", "zset", rules.KEEP_LEDGER, "90 days, 1,000 lines")
 PROMPT = Key("prompt", "token", "hash", None, "one a prompt; 37 days of a reminder, 30 days once it is closed")
+PROMPTS_OF = Key("pts", "conversation", "zset", None, "its prompts, and about as many that are gone")
 
 PERSON = Key("person", "platform:person", "hash", rules.KEEP_PEOPLE, "one a person, from when last seen")
 CHATS = Key("chats", "platform", "hash", KEEP_CHATS, "2,000 chats")
@@ -83,12 +88,14 @@ GRANTS = Key("granted", "platform", "hash", None, "one field a right that an own
 HOMES = Key("homes", "platform", "hash", None, "one field an owner")
 PAIRING = Key("pairing", "", "hash", CODE_LIVES, "one code")
 RATE = Key("rate", "what:window", "string", timedelta(hours=1, seconds=1), "one a person and chat at work just now")
+FLOOD = Key("flood", "what", "list", LONGEST_WINDOW, "200 calls; one a chat or method that was called just now")
+REST = Key("rest", "what", "string", LONGEST_REST, "one a chat or method that its platform told us to leave alone")
 UNANSWERED = Key("unanswered", "platform:chat", "list", KEEP_UNANSWERED, "20 lines")
 ASKERS = Key("askers", "conversation", "set", KEEP_ASKERS, "100 persons")
 REFUSED = Key("refused", "platform:person", "string", rules.REFUSE_AGAIN, "one a stranger")
 
 BLOB = Key("b", "blob", "hash", rules.KEEP_BLOBS, "20 MB; none while something holds it")
-BLOB_HOLDERS = Key("bh", "blob", "set", None, "workspaces and deliveries that hold it")
+BLOB_HOLDERS = Key("bh", "blob", "set", None, "workspaces, deliveries and inboxes that hold it")
 BLOB_SIZES = Key("blobsizes", "", "hash", None, "one a blob: its bytes")
 BLOB_SPARE = Key("blobspare", "", "zset", None, "blobs that nothing holds, by when they go")
 BLOB_TOTAL = Key("blobtotal", "", "string", None, "one number, at most 1 GB")
@@ -98,11 +105,12 @@ BEATS = Key("beats", "", "zset", rules.BEAT_LIVES, "one a process")
 LOCK = Key("lock", "name", "hash", HOLD, "one a bot that is polled")
 
 KEYS: tuple[Key, ...] = (
-    *(SEEN, INBOX, READY_TIMES, ITEMS, ALBUMS, READY, RECORD, HISTORY, OLD_HISTORY, NOTES, FILES, PARKED, TICKET),
+    *(SEEN, INBOX, READY_TIMES, ITEMS, ALBUMS, WAITS, FETCHES),
+    *(READY, RECORD, HISTORY, OLD_HISTORY, OLD_HISTORIES, NOTES, FILES, PARKED, TICKET),
     *(LINE, QUEUE, DELIVERIES, OUT_FIRST, OUT_READY, PULLED, DRAFT, WORKING, LIVE),
-    *(DUE, TRIGGER, TRIGGERS, WAITING, LEDGER, PROMPT),
+    *(DUE, TRIGGER, TRIGGERS, WAITING, LEDGER, PROMPT, PROMPTS_OF),
     *(PERSON, CHATS, ASKERS, MEMORIES, SPENT, SPENT_BY),
-    *(GRANTS, HOMES, PAIRING, REFUSED, RATE, UNANSWERED),
+    *(GRANTS, HOMES, PAIRING, REFUSED, RATE, FLOOD, REST, UNANSWERED),
     *(BLOB, BLOB_HOLDERS, BLOB_SIZES, BLOB_SPARE, BLOB_TOTAL),
     *(WAKE, BEATS, LOCK),
 )

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 
 from kernel.chat import (
+    MAX_FILE_BYTES,
     Attachment,
     ConversationId,
     Expired,
@@ -20,7 +21,7 @@ from kernel.chat import (
     command_of,
 )
 from kernel.errors import BadArguments, StoreUnfit
-from kernel.ports import Alarm
+from kernel.ports import FETCH_WITHIN, Alarm
 from kernel.session import Session
 
 REMEMBER_EVENTS = timedelta(hours=48)
@@ -53,7 +54,7 @@ HISTORY_SLACK = 100
 """How many more there may be before the history is cut, so that most commits only append."""
 HISTORY_LIMIT = 2000
 """However long a turn waits, older messages go."""
-MAX_BLOB_BYTES = 20_000_000
+MAX_BLOB_BYTES = MAX_FILE_BYTES
 BLOB_TOTAL_BYTES = 1_000_000_000
 """Of all blobs together; the oldest that nothing holds make room."""
 BLOB_PIECE_BYTES = 1_000_000
@@ -95,6 +96,18 @@ def order_of(inbound: Inbound) -> int:
 def album_of(inbound: Inbound) -> str:
     """The album that `inbound` is part of, empty for most."""
     return inbound.album if isinstance(inbound, UserMessage) else ""
+
+
+def waits_until(inbound: Inbound, now: datetime) -> datetime | None:
+    """Until when it waits for its files when it is put now; None for what has none to wait for, and for commands."""
+    if not isinstance(inbound, UserMessage) or is_urgent(inbound):
+        return None
+    return now + FETCH_WITHIN if inbound.waits_for_files else None
+
+
+def blobs_of(message: UserMessage) -> tuple[str, ...]:
+    """What was fetched of what came with it."""
+    return tuple(each.blob for each in message.attachments if each.blob)
 
 
 def is_prior(outbound: Outbound) -> bool:

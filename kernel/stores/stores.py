@@ -10,6 +10,8 @@ from kernel.ports import (
     Blobs,
     Chats,
     Conversations,
+    Fetches,
+    Floods,
     Grants,
     Locks,
     Memories,
@@ -37,9 +39,11 @@ class Stores:
     chats: Chats
     grants: Grants
     rates: Rates
+    floods: Floods
     silences: Silences
     memories: Memories
     spendings: Spendings
+    fetches: Fetches
     blobs: Blobs
     beats: Beats
     locks: Locks

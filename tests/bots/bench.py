@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bots.driver import Driver
+from bots.limits import SpeechLimits
 from bots.masking import Mask
 from kernel.access import Access
 from kernel.chat import (
@@ -188,15 +189,27 @@ class Bench:
         return [text for _, text, _ in self.adapter.sent]
 
 
-def build(clock: JumpingClock, memory: Memory, adapter: FakeAdapter, mask: Mask = str) -> Bench:
+LET_IN = Access(allow=frozenset({PlatformId("fake", "1001")}))
+
+
+def build(
+    clock: JumpingClock,
+    memory: Memory,
+    adapter: FakeAdapter,
+    mask: Mask = str,
+    *,
+    access: Access = LET_IN,
+    limits: SpeechLimits | None = None,
+) -> Bench:
     stores = memory_stores(clock, memory=memory)
     adapter.clock = clock
     driver = Driver(
         adapter,
-        access=Access(allow=frozenset({PlatformId("fake", "1001")})),
+        access=access,
         ports=bot_ports(stores, clock),
         holder="bot",
         language="auto",
+        limits=limits,
         mask=mask,
     )
     bench = Bench(clock, memory, adapter, driver)
@@ -205,9 +218,16 @@ def build(clock: JumpingClock, memory: Memory, adapter: FakeAdapter, mask: Mask 
 
 
 @asynccontextmanager
-async def running(adapter: FakeAdapter | None = None, mask: Mask = str) -> AsyncIterator[Bench]:
-    clock = JumpingClock()
-    bench = build(clock, Memory(clock), adapter or FakeAdapter(), mask)
+async def running(
+    adapter: FakeAdapter | None = None,
+    mask: Mask = str,
+    *,
+    access: Access = LET_IN,
+    limits: SpeechLimits | None = None,
+    memory: Memory | None = None,
+) -> AsyncIterator[Bench]:
+    clock = memory.clock if memory is not None and isinstance(memory.clock, JumpingClock) else JumpingClock()
+    bench = build(clock, memory or Memory(clock), adapter or FakeAdapter(), mask, access=access, limits=limits)
     task = asyncio.create_task(bench.driver.run())
     await bench.passes()
     try:

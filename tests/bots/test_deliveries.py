@@ -11,6 +11,7 @@ import pytest
 
 from bots.adapter import AnswerLost, Undeliverable, WrongToken
 from bots.deliveries import key_of
+from bots.flood import NotYet
 from kernel.chat import (
     Choice,
     ConversationId,
@@ -55,6 +56,19 @@ async def test_a_flood_limit_is_waited_out_while_other_chats_go_on() -> None:
 
         assert bench.texts == ["one", "other", "two", "three", "four"]
         assert bench.adapter.asked.count("two") == 3
+
+
+async def test_who_only_waits_their_turn_loses_no_try_and_waits_no_longer_than_told() -> None:
+    turns: list[Exception] = [NotYet("as fast as it goes", timedelta(seconds=1)) for _ in range(12)]
+    async with running(FakeAdapter(answers={"a": turns})) as bench:
+        await bench.goes(Reply(D1, "a"))
+        await bench.passes(11.9)
+        (parcel,) = bench.memory.lines[D1].parcels
+        tried = parcel.attempts
+        await bench.passes(0.2)
+
+        assert tried == 0
+        assert bench.texts == ["a"]
 
 
 async def test_a_lost_answer_is_tried_once_more_and_then_never_again() -> None:

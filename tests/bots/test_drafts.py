@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from datetime import timedelta
 from itertools import pairwise
 
 from bots.adapter import AnswerLost, HasDrafts, Undeliverable
 from bots.drafts import Drafts
+from bots.flood import NotYet
 from bots.moves import Moves
-from kernel.chat import Draft, Prompt, Reply
+from kernel.chat import ConversationId, Draft, Prompt, Reply
 from kernel.errors import RetryLater
 from kernel.stores.memory.grants import MemoryGrants
 from kernel.stores.memory.outbox import MemoryOutbox
@@ -265,6 +267,21 @@ async def test_a_draft_whose_message_another_process_sends_is_dropped_here() -> 
         assert bench.texts == []
 
 
+async def test_a_limit_on_drafts_keeps_none_of_them_standing() -> None:
+    """Else the answer that we send next would take its place, above what another process said meanwhile."""
+    async with running(DraftingAdapter()) as bench:
+        await bench.writes("half", 1)
+        drafting(bench).draft_answers.append(NotYet("full", timedelta(seconds=60)))
+        await bench.passes(1)
+        await bench.writes("half and", 2)
+
+        await bench.stores.outbox.add(Reply(D1, "whole"), now=bench.clock.now())
+        await bench.stores.outbox.pull("fake", "another", now=bench.clock.now())
+        await bench.passes(6)
+
+        assert drafting(bench).visible == {}
+
+
 async def test_the_next_process_sends_the_message_once_after_a_crash_in_the_middle() -> None:
     async with running(DraftingAdapter()) as bench:
         await bench.writes("half", 1)
@@ -296,3 +313,30 @@ async def test_a_platform_without_drafts_is_left_alone() -> None:
         assert not isinstance(bench.adapter, HasDrafts)
         assert isinstance(DraftingAdapter(), HasDrafts)
         assert bench.texts == ["whole"]
+
+
+class Narrow(DraftingAdapter):
+    """Has room for two drafts a second in all chats together."""
+
+    async def show_draft(self, draft: Draft) -> None:
+        """See `HasDrafts.show_draft`."""
+        now = self.clock.now()
+        recent = [at for _, _, at in self.drafts if at > now - timedelta(seconds=1)]
+        if len(recent) >= 2:
+            raise NotYet("full", min(recent) + timedelta(seconds=1) - now)
+        await DraftingAdapter.show_draft(self, draft)
+
+
+async def test_where_there_is_not_room_for_all_each_draft_gets_its_turn() -> None:
+    chats = [ConversationId("fake", str(number)) for number in range(7)]
+    async with running(Narrow()) as bench:
+        for second in range(21):
+            for where in chats:
+                await bench.stores.outbox.draft(Draft(where, "t", second, f"text {second}"), fence=1)
+            await bench.passes(1)
+
+        shown = Counter(chat for chat, _, _ in drafting(bench).drafts)
+
+    assert len(shown) == 7
+    assert min(shown.values()) >= 4
+    assert max(shown.values()) <= 8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -79,7 +80,7 @@ async def test_stickers_get_one_polite_note_a_minute_and_no_work() -> None:
         await bench.passes(61)
         await bench.comes(bench.message(""))
 
-        assert bench.texts == ["我目前只看得懂文字。"] * 2
+        assert bench.texts == ["贴纸、位置这类消息我还看不懂，请用文字告诉我。"] * 2
         assert bench.inbox() == []
 
 
@@ -99,6 +100,15 @@ def test_settle_times(text: str, album: str, is_private: bool, seconds: float) -
 
     assert settle_time(message) == timedelta(seconds=seconds)
     assert settle_time(ButtonPress("e", D1, U1, 1, at, "t", "c")) == timedelta()
+
+
+def test_private_text_waits_where_the_one_before_it_may_come_later() -> None:
+    """M28: of two Slack processes the one that had to ask who wrote stored the first text behind the second."""
+    at, straggles_for = JumpingClock().now(), timedelta(seconds=0.3)
+    said = UserMessage("e", D1, U1, 1, at, "hi", is_private=True)
+
+    assert settle_time(said, straggles_for) == straggles_for
+    assert settle_time(replace(said, text="/stop"), straggles_for) == timedelta()
 
 
 async def test_while_the_store_is_away_nothing_is_acknowledged_nothing_lost_and_the_order_stays() -> None:

@@ -14,10 +14,12 @@ import pytest
 from aiohttp import web
 from structlog.testing import capture_logs
 
+from bots.attached import to_fetch
 from bots.slack.adapter import SlackAdapter
 from bots.telegram import TelegramAdapter
-from kernel.chat import Choice, ConversationId, Draft, MessageRef, Notice, Prompt, PromptClosed, Reply
+from kernel.chat import AttachmentKind, Choice, ConversationId, Draft, MessageRef, Notice, Prompt, PromptClosed, Reply
 from kernel.errors import ZclawError
+from tests.bots.file_server import file_server
 from tests.bots.slack.fake import APP_TOKEN, BOT_TOKEN, DM, HurriedClock, Store, fake_slack
 from tests.bots.slack.fake import Fault as SlackFault
 from tests.bots.telegram.fake_api import TOKEN, Fault, hangs_up, refuses, says, serving
@@ -55,6 +57,7 @@ def telegram_calls(adapter: TelegramAdapter) -> list[Callable[[], Awaitable[Any]
         lambda: adapter.notify(Notice(D1, "p1", "1001", "好")),
         lambda: adapter.typing(D1),
         lambda: adapter.show_draft(Draft(D1, "t1", 1, "写着")),
+        lambda: adapter.fetch(to_fetch("f1", AttachmentKind.FILE, "a", "", 3)),
         adapter._set_menu,
     ]
 
@@ -99,7 +102,14 @@ async def test_telegrams_token_is_nowhere(
     clock = WatchedClock()
     async with serving() as api:
         adapter = TelegramAdapter(TOKEN, clock=clock, api_url=api.url if fault else NO_HOST)
-        every = ("sendMessage", "editMessageText", "answerCallbackQuery", "sendChatAction", "sendMessageDraft")
+        every = (
+            "sendMessage",
+            "editMessageText",
+            "answerCallbackQuery",
+            "sendChatAction",
+            "sendMessageDraft",
+            "getFile",
+        )
         faults = [fault] * 20 if fault else []
         api.faults = {each: list(faults) for each in (*every, "setMyCommands", "getUpdates", "deleteWebhook")}
         with caplog.at_level(logging.DEBUG), capture_logs() as logs:
@@ -156,4 +166,41 @@ async def test_slacks_tokens_are_nowhere(fault: SlackFault | None, caplog: pytes
             await app_calls.close()
 
     assert len(errors) >= 6
+    assert "canary" not in shown(errors, caplog, logs)
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+async def test_telegrams_token_is_in_no_file_that_did_not_come(
+    fault: Fault, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bots.downloads.WITHIN_S", 0.3)
+    async with serving() as api:
+        adapter = TelegramAdapter(TOKEN, clock=HurriedClock(), api_url=api.url)
+        api.faults["download"] = [fault]
+        with caplog.at_level(logging.DEBUG), capture_logs() as logs:
+            errors = await failing([lambda: adapter.fetch(to_fetch("f1", AttachmentKind.FILE, "a", "", 3))])
+            await adapter._files.close()
+            await adapter._calls.close()
+
+    assert api.downloads
+    assert len(errors) == (fault is not FAULTS["nonsense"])  # Any bytes are a file.
+    assert TOKEN.partition(":")[2] not in shown(errors, caplog, logs)
+
+
+@pytest.mark.parametrize("path", ["gone", "limited", "broken", "moved", "login", "endless", "cut", "drips", "silent"])
+async def test_slacks_token_is_in_no_file_that_did_not_come(
+    path: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bots.downloads.WITHIN_S", 0.3)
+    async with file_server() as server:
+        adapter = SlackAdapter(
+            BOT_TOKEN, APP_TOKEN, clock=HurriedClock(), random=Random(1), api_url=f"{server.url}/api/"
+        )
+        server.elsewhere = f"{server.url}/other"
+        attachment = to_fetch(f"{server.url}/{path}", AttachmentKind.FILE, "a", "", 3)
+        with caplog.at_level(logging.DEBUG), capture_logs() as logs:
+            errors = await failing([lambda: adapter.fetch(attachment)])
+            await adapter._files.close()
+
+    assert len(errors) == len(server.asked) == 1
     assert "canary" not in shown(errors, caplog, logs)

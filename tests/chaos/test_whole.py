@@ -51,20 +51,20 @@ def sleepers(here: Installation) -> list[psutil.Process]:
 
 async def test_a_stop_takes_within_two_seconds_whatever_is_going_on(tmp_path: Path) -> None:
     async with installation(tmp_path) as here:
-        here.models.answers(in_the_middle("第一句。"), calls("sleep 60"), calls("sleep 61"), words("在的。"))
+        here.models.answers(calls("sleep 60"), in_the_middle("第一句。"), calls("sleep 61"), words("在的。"))
+        await here.says("等一分钟")
+        await here.sees("sleep 60")
+        await here.presses("允许")
+        assert await asyncio.to_thread(reached, lambda: len(sleepers(here)) > 0, 20)
+        in_a_child = await took_to_stop(here)
+
         await here.says("讲个故事")
         await here.models.in_stream.wait()
         in_a_stream = await took_to_stop(here)
 
-        await here.says("等一分钟")
-        await here.sees("sleep 60")
-        at_a_card = await took_to_stop(here)
-
         await here.says("再等一分钟")
         await here.sees("sleep 61")
-        await here.presses("允许")
-        assert await asyncio.to_thread(reached, lambda: len(sleepers(here)) > 0, 20)
-        in_a_child = await took_to_stop(here)
+        at_a_card = await took_to_stop(here)
         is_gone = await asyncio.to_thread(reached, lambda: not sleepers(here), 10)
 
         await here.says("在吗")

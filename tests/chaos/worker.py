@@ -78,7 +78,7 @@ class Model:
         """See `Provider.reply`."""
         newest = request.messages[-1]
         said = [part for each in request.messages if each.role is Role.USER for part in each.parts]
-        words = [part.text for part in said if isinstance(part, Text)]
+        words = [part.text for part in said if isinstance(part, Text)] or [""]
         if POISON in newest.text:
             os.kill(os.getpid(), signal.SIGKILL)
         if COUNTED.search(words[-1]):

@@ -126,3 +126,34 @@ async def test_owners_are_those_on_the_list_and_those_who_paired() -> None:
 
     assert await rights_of(listed, memory).owners("telegram") == ("9", "7")
     assert await rights_of(strict, memory).owners("telegram") == ("9",)
+
+
+async def test_a_bot_that_is_known_by_id_has_no_more_rights_than_when_it_speaks() -> None:
+    """Not even those of an owner, should the operator list it as one: its turns run tools, too."""
+    memory = Memory(JumpingClock())
+    bots = frozenset({PlatformId("telegram", "77")})
+    await MemoryPeople(memory).see("telegram", Sender("77", "B9", is_bot=True))
+    await MemoryPeople(memory).see("telegram", Sender("77", "B9"))
+
+    for listed, standing in ((Access(allow=bots), MEMBER), (Access(allow=bots, owners=bots), MEMBER)):
+        assert await rights_of(listed, memory).of_person("77", GROUP) is standing
+    assert await rights_of(Access(owners=bots), memory).of_person("77", GROUP) is STRANGER
+
+
+@pytest.mark.parametrize(
+    ("access", "is_granted", "is_open"),
+    [
+        (Access(), False, False),
+        (Access(), True, True),
+        (Access(rule=AccessRule.ALLOWLIST), True, False),
+        (Access(rule=AccessRule.OPEN), False, True),
+        (ACCESS, False, True),
+    ],
+)
+async def test_whether_whoever_reads_a_chat_may_talk_there(access: Access, is_granted: bool, is_open: bool) -> None:
+    memory = Memory(JumpingClock())
+    if is_granted:
+        await MemoryGrants(memory).give(Grant(Right.CHAT, PlatformId("telegram", "-5")))
+
+    assert await rights_of(access, memory).is_open(GROUP) is is_open
+    assert not await rights_of(Access(), memory).is_open(D1)

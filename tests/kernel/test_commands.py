@@ -6,15 +6,17 @@ from dataclasses import replace
 
 import pytest
 
+from kernel.access import Standing
 from kernel.chat import Command, command_of
-from kernel.commands import Looked, answer
-from kernel.messages import Concurrency
+from kernel.commands import Looked, answer, needed
+from kernel.exchanges import TOOK_BACK
+from kernel.messages import Concurrency, Message, Role, Text
 from kernel.reminders.cards import Kind, read
-from kernel.session import Ending, GateState, Session
-from kernel.session_events import Broken
+from kernel.session import Ending, Exchange, GateState, Session
+from kernel.session_events import Broken, Undone
 from kernel.texts import say
 from tests.kernel.reminders.words import desk, said, stored, trigger
-from tests.twins.sessions import EMPTY, after, called, calling, gate, spoken
+from tests.twins.sessions import ANN, EMPTY, after, called, calling, gate, spoken
 
 BUSY = after(spoken("做"), calling())
 WAITING = after(spoken("发"), calling(), called(gate("post", GateState.ASKED, Concurrency.EXCLUSIVE)))
@@ -110,3 +112,44 @@ def test_every_command_is_found_by_its_word_and_nothing_else_is() -> None:
 
 def test_the_menu_has_a_line_for_every_command_but_start() -> None:
     assert all(say(f"menu.{each.value}", "zh") for each in Command if each is not Command.START)
+
+
+@pytest.mark.parametrize(
+    ("command", "rest", "is_private", "needs"),
+    [
+        (Command.RETRY, "", False, Standing.MEMBER),
+        (Command.UNDO, "", False, Standing.MEMBER),
+        (Command.FORGET, "", True, Standing.MEMBER),
+        (Command.FORGET, "", False, Standing.OWNER),
+        (Command.FORGET, "me", False, Standing.MEMBER),
+        (Command.FORGET, "我", False, Standing.MEMBER),
+        (Command.MODEL, "", False, Standing.ALLOWED),
+        (Command.MODEL, "auto", True, Standing.OWNER),
+    ],
+)
+def test_who_may_give_it_depends_on_where_and_on_what_it_is_to_do(
+    command: Command, rest: str, is_private: bool, needs: Standing
+) -> None:
+    assert needed(command, rest, is_private=is_private) is needs
+    below = replace(desk(), standing=Standing(needs - 1), is_private=is_private)
+    refused = said(answer(command, rest, EMPTY, below, ()).changes)
+    assert refused == say("rights.owner" if needs is Standing.OWNER else "rights.allowed", "zh")
+
+
+def test_forget_names_only_what_there_is() -> None:
+    nothing = heard(Command.FORGET, language="en")
+
+    assert nothing.splitlines()[0] == "Forget this chat? This is deleted at once:"
+    assert "0" not in nothing
+    assert len(nothing.splitlines()) == 2
+
+
+def test_taking_back_gives_the_history_without_the_exchange_and_a_note_when_something_was_done() -> None:
+    past = tuple(Message(Role.USER, (Text(words),)) for words in "一二三四")
+    session = replace(EMPTY, history_length=4, exchanges=(Exchange(ANN, 0, 2), Exchange(ANN, 2, 2, has_acted=True)))
+
+    done = answer(Command.UNDO, "", session, desk(), (), Looked(past=past))
+
+    assert done.rewritten == past[:2]
+    assert done.events == (Undone(4, 2),)
+    assert done.changes.notes == (TOOK_BACK,)

@@ -74,6 +74,7 @@ class Front:
             grants=stores.grants,
             memories=stores.memories,
             lookups=Lookups(
+                stores.conversations,
                 stores.people,
                 stores.memories,
                 stores.spendings,

@@ -10,10 +10,11 @@ from itertools import count
 
 import pytest
 
+from kernel.access import Standing
 from kernel.errors import ModelError, RetryLater
 from kernel.loop import read_reply
 from kernel.messages import Concurrency, Json, Message, ModelReply, Role, Stop, ToolCall
-from kernel.resolving import resolved
+from kernel.resolving import NOT_ALLOWED, resolved
 from kernel.session import Gate, GateState
 from kernel.tools import Approval, Requester, Resolve, ToolRegistry
 from tests.twins.sessions import ANN, HERE, after, calling, spoken, turn_of
@@ -25,15 +26,18 @@ def tokens() -> Callable[[], str]:
     return lambda: f"token-{next(numbers)}"
 
 
-async def gates(resolve: Resolve | None, arguments: str = '{"text": "小李"}') -> tuple[Gate, Gate, ToolRegistry]:
-    """The gates of a call of `post` that asks, and of `look`, after what they stand for was looked up."""
-    post = replace(Deeds().tool("post", approval=Approval.ASK), resolve=resolve)
+async def gates(
+    resolve: Resolve | None, arguments: str = '{"text": "小李"}', standing: Standing = Standing.ALLOWED
+) -> tuple[Gate, Gate, ToolRegistry]:
+    """The gates of a call of `post`, which asks, for people who were let in, and of `look`, after what they stand for
+    was looked up for somebody of that standing."""
+    post = replace(Deeds().tool("post", approval=Approval.ASK), resolve=resolve, needs=Standing.ALLOWED)
     registry = ToolRegistry([post, Deeds().tool("look", Concurrency.READ_ONLY)])
     calls = (ToolCall("a", "post", arguments), ToolCall("b", "look", '{"text": "x"}'))
     reply, token = ModelReply(Message(Role.ASSISTANT, calls), Stop.TOOLS), tokens()
     turn = turn_of(after(spoken("发"), calling()))
     event = read_reply(turn, 1, reply, registry, token)
-    done = await resolved(event, turn, HERE, registry, token)
+    done = await resolved(event, turn, HERE, registry, token, standing)
     assert done.message == event.message
     post_gate, look_gate = done.gates
     return post_gate, look_gate, registry
@@ -98,3 +102,18 @@ async def test_what_does_not_fit_the_schema_before_or_after_is_refused() -> None
         assert post.state is GateState.ANSWERED
         assert post.result is not None
         assert post.result.text.startswith("The arguments")
+
+
+async def test_what_somebody_was_not_let_in_for_is_not_looked_up_and_nobody_is_asked_about_it() -> None:
+    looked_up: list[Json] = []
+
+    async def remember(arguments: Json, *_: object) -> Json:
+        looked_up.append(arguments)
+        return arguments
+
+    post, look, _ = await gates(remember, standing=Standing.MEMBER)
+
+    assert (post.state, post.token, looked_up) == (GateState.ANSWERED, "", [])
+    assert post.result is not None
+    assert (post.result.text, post.result.is_error) == (NOT_ALLOWED, True)
+    assert look.state is not GateState.ANSWERED

@@ -10,7 +10,10 @@ from itertools import count
 from typing import TypeVar
 
 from kernel.chat import (
+    Attachment,
     ButtonPress,
+    Change,
+    ChatChanged,
     Choice,
     ConversationId,
     Heard,
@@ -46,6 +49,10 @@ class Platform:
     shown: list[Shown] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     typed: list[ConversationId] = field(default_factory=list)
+    files: dict[str, bytes | Exception] = field(default_factory=dict)
+    """What people have sent, by `Attachment.source`."""
+    files_there: asyncio.Event = field(default_factory=asyncio.Event)
+    """Nothing is given before it is set."""
     _inbound: asyncio.Queue[Heard] = field(default_factory=asyncio.Queue)
     _numbers: count[int] = field(default_factory=lambda: count(1))
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -62,6 +69,9 @@ class Platform:
         event: str = "",
         is_private: bool = True,
         quoted: str = "",
+        title: str = "",
+        attachments: tuple[Attachment, ...] = (),
+        album: str = "",
     ) -> str:
         """A person writes, in a private chat when nobody says otherwise; the id of the update."""
         number = next(self._numbers)
@@ -75,12 +85,17 @@ class Platform:
             text,
             quoted=quoted,
             is_private=is_private,
+            title=title,
+            attachments=attachments,
+            album=album,
         )
         self._inbound.put_nowait(message)
         return event
 
-    def presses(self, shown: Shown, label: str, *, person: str = "1001", name: str = "小王") -> None:
-        """A person presses the button of that label."""
+    def presses(
+        self, shown: Shown, label: str, *, person: str = "1001", name: str = "小王", is_private: bool = True
+    ) -> None:
+        """A person presses the button of that label, in a private chat when nobody says otherwise."""
         choice = next(choice for choice in shown.choices if choice.label == label)
         number = next(self._numbers)
         press = ButtonPress(
@@ -93,8 +108,20 @@ class Platform:
             choice.id,
             press=f"p{number}",
             ref=shown.ref,
+            is_private=is_private,
         )
         self._inbound.put_nowait(press)
+
+    def adds_the_bot(self, *, chat: str, title: str, person: str = "1001", name: str = "小王") -> None:
+        """A person adds the bot to a group."""
+        event, where = f"u{next(self._numbers)}", ConversationId(self.platform, chat)
+        self._inbound.put_nowait(
+            ChatChanged(event, where, Change.JOINED, self.clock.now(), Sender(person, name), title)
+        )
+
+    def brings(self, heard: Heard) -> None:
+        """The platform tells of something."""
+        self._inbound.put_nowait(heard)
 
     # --- what people see -----------------------------------------------------------------------------------------
 
@@ -128,6 +155,14 @@ class Platform:
         """See `Adapter.run`."""
         while True:
             await deliver(await self._inbound.get())
+
+    async def fetch(self, attachment: Attachment) -> bytes:
+        """See `HasFiles.fetch`."""
+        await self.files_there.wait()
+        found = self.files[attachment.source]
+        if isinstance(found, Exception):
+            raise found
+        return found
 
     def split(self, outbound: Reply | Prompt) -> tuple[str, ...]:
         """One part, whatever its length."""

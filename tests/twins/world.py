@@ -43,13 +43,15 @@ class World:
     rules: Rules
     tasks: list[asyncio.Task[None]]
     actors: Actors | None = None
+    provider: Provider | None = None
+    """Answers instead of `model`, from the next start on."""
 
     def start(self) -> None:
         """Start every process."""
-        provider: Provider | None = self.model if self.has_model else None
+        provider: Provider | None = self.provider or self.model if self.has_model else None
         driver = Driver(
             self.platform,
-            access=LET_IN,
+            access=self.rules.access,
             ports=bot_ports(self.stores, self.clock),
             holder="bot",
             language="zh",

@@ -8,9 +8,11 @@ from dataclasses import replace
 
 import pytest
 
+from kernel.errors import ProviderRefused
 from kernel.loop import CallModel
 from kernel.messages import (
     Effort,
+    Image,
     Message,
     ModelReply,
     ModelRequest,
@@ -25,9 +27,11 @@ from kernel.messages import (
 from kernel.providers.scripted import Answer, Gate, Held, Scripted, call
 from kernel.session import Mode, Session
 from kernel.session_events import Claimed, Opened, Returned, Spoken
+from kernel.stores import rules
 from kernel.stores.memory.state import Memory
 from kernel.stores.memory.stores import memory_stores
 from kernel.tools import ToolRegistry
+from tests.kernel.test_pictures import png
 from tests.twins.clock import JumpingClock
 from tests.twins.sessions import ANN, EMPTY, after, called, calling, gate, result, spoken, turn_of
 from tests.twins.tools import Deeds
@@ -35,6 +39,8 @@ from workers.asking import Asker, Asking
 from workers.drafts import SHOW_EVERY
 from workers.place import Place
 
+PNG = png()
+BLOB = rules.blob_id(PNG)
 THOUGHT = Opaque("scripted:test", "m", "{}")
 TOO_LONG = ModelReply(Message(Role.ASSISTANT, ()), Stop.WINDOW)
 
@@ -48,7 +54,9 @@ class Desk:
         self.stores = memory_stores(self.clock, memory=Memory(self.clock))
         registry = ToolRegistry([Deeds().tool("post")])
         asking = asking or Asking("Be kind.")
-        self.asker = Asker(self.model, registry, asking, outbox=self.stores.outbox, clock=self.clock)
+        self.asker = Asker(
+            self.model, registry, asking, outbox=self.stores.outbox, blobs=self.stores.blobs, clock=self.clock
+        )
 
     async def asks(self, session: Session, history: tuple[Message, ...] = ()) -> ModelReply:
         turn = turn_of(session)
@@ -92,6 +100,31 @@ async def test_what_may_become_the_answer_is_shown_while_it_is_written() -> None
     gate_.open()
     await asking
     assert await desk.drafts() == ["你好，"]
+
+
+def looking() -> Session:
+    """A turn that opened with a picture of nobody's: `blob` is put beside it."""
+    return after(Spoken("t1", ANN, (Image(BLOB, "image/png"), Text("这是什么"))), calling())
+
+
+async def test_the_model_is_shown_a_picture_while_its_bytes_are_there() -> None:
+    there, gone = Desk("图"), Desk("没看到")
+    await there.stores.blobs.put(PNG)
+
+    await there.asks(looking())
+    await gone.asks(looking())
+
+    assert [desk.model.requests[0].pictures for desk in (there, gone)] == [{BLOB: PNG}, {}]
+
+
+async def test_a_picture_that_a_service_refuses_does_not_cost_the_answer() -> None:
+    desk = Desk(ProviderRefused("could not process image"), "没看到图")
+    await desk.stores.blobs.put(PNG)
+
+    reply = await desk.asks(looking())
+
+    assert reply.message.text == "没看到图"
+    assert [len(request.pictures) for request in desk.model.requests] == [1, 0]
 
 
 @pytest.mark.parametrize("opens", [

@@ -55,13 +55,21 @@ class Bench:
         tokens = iter(f"token-{number}" for number in range(99))
         registry = ToolRegistry(self.tools)
         self.effects = Effects(
-            asker=Asker(self.model, registry, Asking(SYSTEM), outbox=self.stores.outbox, clock=self.clock),
+            asker=Asker(
+                self.model,
+                registry,
+                Asking(SYSTEM),
+                outbox=self.stores.outbox,
+                blobs=self.stores.blobs,
+                clock=self.clock,
+            ),
             registry=registry,
             blobs=self.stores.blobs,
             clock=self.clock,
             new_id=lambda: next(tokens),
             zone=in_shanghai,
             standing=everybody_is_allowed,
+            silences=self.stores.silences,
             mask=self.mask,
         )
 
@@ -152,6 +160,7 @@ async def test_without_a_model_the_turn_ends() -> None:
         new_id=lambda: "",
         zone=in_shanghai,
         standing=everybody_is_allowed,
+        silences=bench.stores.silences,
     )
     turn = turn_of(after(spoken("你好"), calling()))
 

@@ -11,6 +11,8 @@ def bot_ports(stores: Stores, clock: Clock) -> BotPorts:
     """The ports of bots over `stores`."""
     return BotPorts(
         conversations=stores.conversations,
+        fetches=stores.fetches,
+        blobs=stores.blobs,
         outbox=stores.outbox,
         prompts=stores.prompts,
         people=stores.people,

@@ -14,6 +14,7 @@ import structlog
 from bots.adapter import Adapter, HasWebhook
 from bots.counters import Counters
 from bots.driver import Driver
+from bots.limits import SpeechLimits
 from bots.listening import Listening
 from bots.metrics import Lookout
 from kernel.access import Access
@@ -49,10 +50,12 @@ async def _live(settings: BotSettings) -> None:
 async def carry(adapters: Sequence[Adapter], stores: Stores, settings: BotSettings, clock: Clock) -> None:
     """Carry between these adapters and the stores, and listen for those that are called, until cancelled."""
     counters = Counters()
-    running: dict[str, asyncio.Task[None]] = {}
+    limits = SpeechLimits(settings.limits_messages, settings.limits_member_messages)
+    carriers: dict[str, Driver] = {}
+    tasks: list[asyncio.Task[None]] = []
 
     def runs() -> Mapping[str, bool]:
-        return {platform: not task.done() for platform, task in running.items()}
+        return {platform: carrier.is_running for platform, carrier in carriers.items()}
 
     platforms = [adapter.platform for adapter in adapters]
     lookout = Lookout(stores.overview, stores.beats, counters, platforms, clock, runs)
@@ -68,12 +71,20 @@ async def carry(adapters: Sequence[Adapter], stores: Stores, settings: BotSettin
         group.create_task(beat(stores.beats, "bots", process_name(), clock))
         for adapter in adapters:
             log.info("bot starts", platform=adapter.platform)
-            running[adapter.platform] = group.create_task(driver(adapter, stores, settings, clock, counters).run())
-        await asyncio.wait(running.values())
+            carrier = driver(adapter, stores, settings, clock, limits=limits, counters=counters)
+            carriers[adapter.platform] = carrier
+            tasks.append(group.create_task(carrier.run()))
+        await asyncio.wait(tasks)
 
 
 def driver(
-    adapter: Adapter, stores: Stores, settings: CommonSettings, clock: Clock, counters: Counters | None = None
+    adapter: Adapter,
+    stores: Stores,
+    settings: CommonSettings,
+    clock: Clock,
+    *,
+    limits: SpeechLimits | None = None,
+    counters: Counters | None = None,
 ) -> Driver:
     """The driver of one adapter over these stores."""
     return Driver(
@@ -82,6 +93,7 @@ def driver(
         ports=bot_ports(stores, clock),
         holder=process_name(),
         language=settings.lang.value,
+        limits=limits,
         counters=counters,
         mask=Mask(secret_values(settings)),
     )
@@ -100,6 +112,7 @@ def adapters_for(settings: BotSettings, stores: Stores, clock: Clock) -> list[Ad
                 api_url=settings.telegram_api_url,
                 locks=stores.locks,
                 holder=process_name(),
+                floods=stores.floods,
                 webhook_url=settings.telegram_webhook_url,
                 webhook_secret=_shown(settings.telegram_webhook_secret),
             )
@@ -115,6 +128,7 @@ def adapters_for(settings: BotSettings, stores: Stores, clock: Clock) -> list[Ad
                 random=random.Random(),  # noqa: S311 — jitter
                 signing_secret=_shown(settings.slack_signing_secret),
                 api_url=settings.slack_api_url or PUBLIC_API,
+                floods=stores.floods,
                 language=settings.lang.value,
             )
         )

@@ -86,6 +86,7 @@ def open_actors(
         grants=stores.grants,
         memories=stores.memories,
         lookups=Lookups(
+            conversations=stores.conversations,
             people=stores.people,
             memories=stores.memories,
             spendings=stores.spendings,
@@ -93,17 +94,21 @@ def open_actors(
             silences=stores.silences,
             allowance=rules.allowance,
             zone=rules.zone,
+            provider=provider,
         ),
     )
     asking = Asking(system, manners.prefix, rules.thinking, rules.effort, rules.most_past)
     effects = Effects(
-        asker=Asker(provider, registry, asking, outbox=stores.outbox, clock=clock) if provider else None,
+        asker=Asker(provider, registry, asking, outbox=stores.outbox, blobs=stores.blobs, clock=clock)
+        if provider
+        else None,
         registry=registry,
         blobs=stores.blobs,
         clock=clock,
         new_id=new_id,
         zone=reception.zone,
         standing=rights.of_person,
+        silences=stores.silences,
         mask=mask,
     )
     around = Surroundings(

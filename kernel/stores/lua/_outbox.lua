@@ -50,10 +50,24 @@ local function append_delivery(now, proves)
   redis.call('PUBLISH', K.out_channel .. platform_of(c), c)
 end
 
+-- Tokens of a conversation's prompts, so that they can be forgotten with it. With each new one two others are looked
+-- at: what is gone leaves, what is there is looked at again after all the rest.
+local function list_prompt(c, token)
+  local key = K.pts .. c
+  for _, each in ipairs(redis.call('ZRANGE', key, 0, 1)) do
+    if redis.call('EXISTS', K.prompt .. each) == 0 then
+      redis.call('ZREM', key, each)
+    else
+      redis.call('ZADD', key, num(server_now()), each)
+    end
+  end
+  redis.call('ZADD', key, num(server_now()), token)
+end
+
 -- Reads prompt records from the arguments and stores them; places that are known already stay.
 local function keep_prompts()
   for _ = 1, take_number() do
-    local token, record, kept_s, places = take(), take(), take_number(), take_number()
+    local token, c, record, kept_s, places = take(), take(), take(), take_number(), take_number()
     local key = K.prompt .. token
     redis.call('HSET', key, 'record', record, 'open', '1')
     if kept_s > 0 then
@@ -61,6 +75,7 @@ local function keep_prompts()
     else
       redis.call('PERSIST', key)
     end
+    list_prompt(c, token)
     for _ = 1, places do
       redis.call('HSET', key, 'p' .. num(redis.call('HINCRBY', key, 'places', 1)), take())
     end

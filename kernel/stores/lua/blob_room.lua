@@ -1,15 +1,7 @@
 -- blob, bytes, most bytes in all -> known | room | full; blobs that nothing holds make room, the oldest first
 local blob, size, most = take(), take_number(), take_number()
 
-local function forget(each)
-  local bytes = redis.call('HGET', K.blobsizes, each)
-  redis.call('UNLINK', K.b .. each)
-  redis.call('ZREM', K.blobspare, each)
-  redis.call('HDEL', K.blobsizes, each)
-  if bytes then redis.call('INCRBY', K.blobtotal, -tonumber(bytes)) end
-end
-
-for _, each in ipairs(redis.call('ZRANGE', K.blobspare, '-inf', num(server_now()), 'BYSCORE')) do forget(each) end
+for _, each in ipairs(redis.call('ZRANGE', K.blobspare, '-inf', num(server_now()), 'BYSCORE')) do drop_blob(each) end
 if redis.call('HEXISTS', K.b .. blob, 'size') == 1 then
   if redis.call('EXISTS', K.bh .. blob) == 0 then
     redis.call('EXPIRE', K.b .. blob, L.b)
@@ -23,7 +15,7 @@ for _, each in ipairs(redis.call('ZRANGE', K.blobspare, 0, -1)) do
   if total <= most then break end
   if each ~= blob then
     total = total - tonumber(redis.call('HGET', K.blobsizes, each) or 0)
-    forget(each)
+    drop_blob(each)
   end
 end
 if total > most then return 'full' end

@@ -17,6 +17,13 @@ else
   redis.call('HDEL', K.s .. c, 'run')
 end
 
+-- what is forgotten, before anything else is written
+if take() == '1' then
+  local shelf, upto, spared = take(), take(), {}
+  for _ = 1, take_number() do spared[take()] = true end
+  wipe(c, shelf, upto, spared, now)
+end
+
 -- inbox
 for _ = 1, take_number() do remove_item(c, take()) end
 for _ = 1, take_number() do park_item(c, take()) end
@@ -27,6 +34,9 @@ if begins_anew and redis.call('EXISTS', history) == 1 then
   local old = K.old .. c .. ':' .. next_revision
   redis.call('RENAME', history, old)
   redis.call('EXPIRE', old, L.old)
+  redis.call('ZREMRANGEBYSCORE', K.olds .. c, '-inf', num(now - L.old * 1000000))
+  redis.call('ZADD', K.olds .. c, num(now), next_revision)
+  redis.call('EXPIRE', K.olds .. c, L.olds)
 end
 for _ = 1, take_number() do redis.call('RPUSH', history, take()) end
 local keep_from, length = take_number(), take_number()
@@ -69,9 +79,13 @@ end
 
 -- what is remembered
 for _ = 1, take_number() do
-  local shelf, is_kept, text = K.mem .. take(), take() == '1', take()
-  redis.call('LREM', shelf, 0, text)
-  if is_kept then
+  local shelf, what, text = K.mem .. take(), take(), take()
+  if what == 'all' then
+    redis.call('DEL', shelf)
+  else
+    redis.call('LREM', shelf, 0, text)
+  end
+  if what == 'keep' then
     redis.call('RPUSH', shelf, text)
     redis.call('LTRIM', shelf, -L.most_memories, -1)
   end

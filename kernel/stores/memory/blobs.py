@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kernel.chat import UserMessage
 from kernel.stores import rules
 from kernel.stores.memory.state import Memory
 
@@ -22,11 +23,11 @@ class MemoryBlobs:
         blob = rules.blob_id(content)
         blobs = self._memory.blobs
         now = self._memory.clock.now()
-        held = set(self._held())
+        in_use = set(held(self._memory))
         for each, (_, until) in list(blobs.items()):
-            if until <= now and each not in held:
+            if until <= now and each not in in_use:
                 del blobs[each]
-        spare = sorted((until, each) for each, (_, until) in blobs.items() if each not in held | {blob})
+        spare = sorted((until, each) for each, (_, until) in blobs.items() if each not in in_use | {blob})
         size = sum(len(bytes_) for each, (bytes_, _) in blobs.items() if each != blob) + len(content)
         for _, each in spare:
             if size <= self._total_bytes:
@@ -41,14 +42,18 @@ class MemoryBlobs:
         """See `Blobs.get`."""
         self._memory.here()
         content, until = self._memory.blobs.get(blob, (None, None))
-        if until is None or (until <= self._memory.clock.now() and blob not in set(self._held())):
+        if until is None or (until <= self._memory.clock.now() and blob not in set(held(self._memory))):
             return None
         return content
 
-    def _held(self) -> Iterator[str]:
-        """What workspaces and deliveries hold."""
-        for record in self._memory.records.values():
-            yield from record.files.values()
-        for line in self._memory.lines.values():
-            for parcel in line.parcels:
-                yield from (each.blob for each in rules.attachments_of(parcel.outbound))
+
+def held(memory: Memory) -> Iterator[str]:
+    """What workspaces, deliveries and inboxes hold."""
+    for record in memory.records.values():
+        yield from record.files.values()
+        for entry in record.inbox:
+            if isinstance(entry.item.inbound, UserMessage):
+                yield from rules.blobs_of(entry.item.inbound)
+    for line in memory.lines.values():
+        for parcel in line.parcels:
+            yield from (each.blob for each in rules.attachments_of(parcel.outbound))

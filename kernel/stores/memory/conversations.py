@@ -12,6 +12,7 @@ from kernel.ports import (
     LEASE,
     MAX_TRIES,
     Checkout,
+    Holdings,
     Item,
     Lease,
     Outcome,
@@ -22,6 +23,7 @@ from kernel.ports import (
 from kernel.session import Session
 from kernel.stores import rules
 from kernel.stores.memory.state import Memory, Record
+from kernel.stores.memory.wiping import wipe
 
 
 class MemoryConversations:
@@ -93,7 +95,9 @@ class MemoryConversations:
                 return told[2]
             raise LeaseLost("the session has been changed since it was read")
         session = replace(step.session, revision=step.session.revision + 1)
-        self._write(record, step, session)
+        if step.forgets is not None:
+            wipe(self._memory, lease.conversation, step.forgets, {prompt.token for prompt in step.prompts})
+        self._write(record, step, session, now)
         if step.clears_tries:
             record.tries = 0
         record.run_since = now if step.outcome is Outcome.RUN else None
@@ -139,6 +143,14 @@ class MemoryConversations:
         self._memory.here()
         return tuple(self._memory.record(conversation).parked)
 
+    async def holdings(self, conversation: ConversationId, *, now: datetime) -> Holdings:
+        """See `Conversations.holdings`."""
+        self._memory.here()
+        record = self._memory.record(conversation)
+        since = now - rules.KEEP_OLD_HISTORY
+        olds = sum(began > since for began, _ in record.old_histories)
+        return Holdings(len(record.history), olds, len(record.files), len(record.parked))
+
     async def wakes(self, worker: str) -> AsyncIterator[ConversationId]:
         """See `Conversations.wakes`."""
         channel = f"worker:{worker}"
@@ -157,14 +169,15 @@ class MemoryConversations:
             raise LeaseLost(f"fence {lease.fence} has moved on to {record.fence}")
         return record
 
-    def _write(self, record: Record, step: Step, session: Session) -> None:
+    def _write(self, record: Record, step: Step, session: Session, now: datetime) -> None:
         record.session = session
         gone = {*step.taken, *step.parked}
         record.parked.extend(entry.item for entry in record.inbox if entry.item.id in step.parked)
         record.parked = record.parked[-rules.MAX_PARKED :]
         record.inbox = [entry for entry in record.inbox if entry.item.id not in gone]
         if step.new_history:
-            record.old_histories.append(record.history)
+            if record.history:
+                record.old_histories.append((now, record.history))
             record.history = []
         record.history.extend(step.history)
         _cut(record)

@@ -96,11 +96,11 @@ class MemoryOutbox:
         line.until = now + LEASE
         return self._head(line)
 
-    async def later(self, delivery: Delivery, after: timedelta, *, now: datetime) -> None:
+    async def later(self, delivery: Delivery, after: timedelta, *, now: datetime, tried: bool = True) -> None:
         """See `Outbox.later`."""
         line, parcel = self._held(delivery)
         if parcel is not None:
-            parcel.attempts += 1
+            parcel.attempts += tried
             parcel.in_flight = parcel.in_flight and delivery.is_doubtful
         line.not_before = now + after
         line.holder, line.until = "", None

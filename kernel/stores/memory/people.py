@@ -26,12 +26,19 @@ class MemoryPeople:
             language=sender.language or known.language,
             zone=sender.zone or known.zone,
             team=sender.team or known.team,
+            is_bot=sender.is_bot or known.is_bot,
+            is_guest=False,
         )
 
     async def get(self, platform: str, person: str) -> Sender | None:
         """See `People.get`."""
         self._memory.here()
         return self._memory.people.get((platform, person))
+
+    async def forget(self, platform: str, person: str) -> None:
+        """See `People.forget`."""
+        self._memory.here()
+        self._memory.people.pop((platform, person), None)
 
     async def refuse(self, platform: str, person: str, *, now: datetime) -> bool:
         """See `People.refuse`."""

@@ -18,6 +18,7 @@ from kernel.ports import (
     MAX_MEMORIES,
     Alarm,
     Clock,
+    ForgetAll,
     Item,
     LedgerLine,
     MemoryChange,
@@ -31,6 +32,7 @@ from kernel.ports import (
     TriggerPut,
     Unanswered,
 )
+from kernel.ports.floods import Tally
 from kernel.session import Session
 from kernel.stores import rules
 from kernel.stores.memory.grant_book import GrantBook
@@ -39,11 +41,18 @@ from kernel.triggers import Firing, Trigger
 
 @dataclass(slots=True)
 class Entry:
-    """One item of an inbox: where it is read and when it is due."""
+    """One item of an inbox: where it is read and when it is due.
+
+    `own` is when it could be read but for others and its files; `until` is set while it waits for these.
+    """
 
     item: Item
     order: int
+    own: datetime
     ready_at: datetime
+    until: datetime | None = None
+    fetch_at: datetime | None = None
+    """When somebody may fetch its files."""
 
 
 @dataclass(slots=True)
@@ -59,7 +68,7 @@ class Record:
     arrivals: int = 0
     inbox: list[Entry] = field(default_factory=list)
     history: list[Message] = field(default_factory=list)
-    old_histories: list[list[Message]] = field(default_factory=list)
+    old_histories: list[tuple[datetime, list[Message]]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     parked: list[Item] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
@@ -84,23 +93,26 @@ class Record:
         """Somebody holds it and is believed to live."""
         return self.until is not None and self.until > now
 
-    def insert(self, inbound: Inbound, at: datetime) -> None:
-        """Add to the inbox. Ready times never fall along the reading order, so what is due is always its beginning."""
+    def insert(self, inbound: Inbound, at: datetime, now: datetime) -> None:
+        """Add to the inbox."""
         self.arrivals += 1
-        order = rules.order_of(inbound)
-        entry = Entry(Item(f"{self.arrivals:010d}", inbound), order, at)
+        entry = Entry(Item(f"{self.arrivals:010d}", inbound), rules.order_of(inbound), at, at)
+        if (until := rules.waits_until(inbound, now)) is not None:
+            entry.until, entry.fetch_at = until, now
         self.inbox.append(entry)
         self.inbox.sort(key=lambda each: (each.order, each.item.id))
         if album := rules.album_of(inbound):
             for each in self.inbox:
                 if rules.album_of(each.item.inbound) == album:
-                    each.ready_at = max(each.ready_at, at)
-        if rules.is_urgent(inbound):
-            return
+                    each.own = max(each.own, at)
+        self.level()
+
+    def level(self) -> None:
+        """Ready times never fall along the reading order of messages, so what is due is always its beginning."""
         reached = None
         for each in self.inbox:
             if not rules.is_urgent(each.item.inbound):
-                reached = each.ready_at if reached is None else max(reached, each.ready_at)
+                reached = max(at for at in (each.own, each.until, reached) if at is not None)
                 each.ready_at = reached
 
     def note(self, text: str) -> None:
@@ -173,6 +185,7 @@ class Memory:
         self.refused: dict[tuple[str, str], datetime] = {}
         self.grants = GrantBook()
         self.rates: Counter[tuple[str, int]] = Counter()
+        self.floods = Tally()
         self.unanswered: dict[ConversationId, list[Unanswered]] = {}
         self.askers: dict[ConversationId, list[str]] = {}
         self.blobs: dict[str, tuple[bytes, datetime]] = {}
@@ -209,9 +222,13 @@ class Memory:
     def insert(self, inbound: Inbound, at: datetime, now: datetime) -> Put:
         """Into the inbox, and tell who should know."""
         record = self.record(inbound.conversation)
-        record.insert(inbound, at)
+        record.insert(inbound, at, now)
+        return self.announce(record, now)
+
+    def announce(self, record: Record, now: datetime) -> Put:
+        """Something was put into the inbox: tell its holder, or say that a hint should be pushed."""
         if record.is_held(now):
-            self.tell(f"worker:{record.worker}", inbound.conversation)
+            self.tell(f"worker:{record.worker}", record.session.conversation)
             return Put.HELD
         if self.wake_until is None or self.wake_until <= self.clock.now():
             self.wake_until = self.clock.now() + rules.WAKE_LIVES
@@ -251,7 +268,10 @@ class Memory:
             self.set_due(change.id, None)
 
     def remember(self, change: MemoryChange) -> None:
-        """Put a note on its shelf, or take it off."""
+        """Put a note on its shelf, or take it or all of them off."""
+        if isinstance(change, ForgetAll):
+            self.memories.pop(change.shelf, None)
+            return
         others = [text for text in self.memories.get(change.shelf, ()) if text != change.text]
         kept = [*others, change.text] if isinstance(change, Remember) else others
         self.memories[change.shelf] = kept[-MAX_MEMORIES:]

@@ -8,6 +8,8 @@ from kernel.stores.memory.beats import MemoryBeats
 from kernel.stores.memory.blobs import MemoryBlobs
 from kernel.stores.memory.chats import MemoryChats
 from kernel.stores.memory.conversations import MemoryConversations
+from kernel.stores.memory.fetches import MemoryFetches
+from kernel.stores.memory.floods import MemoryFloods
 from kernel.stores.memory.grants import MemoryGrants
 from kernel.stores.memory.locks import MemoryLocks
 from kernel.stores.memory.memories import MemoryMemories
@@ -42,9 +44,11 @@ def memory_stores(
         chats=MemoryChats(shared),
         grants=MemoryGrants(shared),
         rates=MemoryRates(shared),
+        floods=MemoryFloods(shared),
         silences=MemorySilences(shared),
         memories=MemoryMemories(shared),
         spendings=MemorySpendings(shared),
+        fetches=MemoryFetches(shared),
         blobs=MemoryBlobs(shared, blob_total_bytes),
         beats=MemoryBeats(shared),
         locks=MemoryLocks(shared),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from secrets import token_hex
-from typing import cast
+from typing import assert_never, cast
 
 import structlog
 
@@ -21,8 +21,12 @@ from kernel.ports import (
     LEASE,
     MAX_TRIES,
     Checkout,
+    Forget,
+    ForgetAll,
+    Holdings,
     Item,
     Lease,
+    MemoryChange,
     PromptRecord,
     Put,
     Release,
@@ -53,6 +57,7 @@ class RedisConversations:
 
     async def put(self, inbound: Inbound, *, now: datetime, settle: timedelta = timedelta()) -> Put:
         """See `Conversations.put`."""
+        until = rules.waits_until(inbound, now)
         put = await self._server.run(
             "put",
             f"{encoded(inbound.conversation.platform)}:{encoded(inbound.event)}",
@@ -61,6 +66,7 @@ class RedisConversations:
             rules.order_of(inbound),
             rules.stamp(now + settle),
             rules.album_of(inbound),
+            rules.stamp(until) if until is not None else 0,
             rules.stamp(now),
         )
         return Put(put)
@@ -166,6 +172,18 @@ class RedisConversations:
             found = await self._server.client.lrange(keys.PARKED.head + conversation_piece(conversation), 0, -1)
         return _readable(_items([piece for each in cast(list[str], found) for piece in each.split(" ", 1)]))
 
+    async def holdings(self, conversation: ConversationId, *, now: datetime) -> Holdings:
+        """See `Conversations.holdings`."""
+        piece, since = conversation_piece(conversation), rules.stamp(now - rules.KEEP_OLD_HISTORY)
+        ask = self._server.ask
+        counts = await asyncio.gather(
+            ask("LLEN", keys.HISTORY.head + piece),
+            ask("ZCOUNT", keys.OLD_HISTORIES.head + piece, f"({since}", "+inf"),
+            ask("HLEN", keys.FILES.head + piece),
+            ask("LLEN", keys.PARKED.head + piece),
+        )
+        return Holdings(*cast(list[int], counts))
+
     async def wakes(self, worker: str) -> AsyncIterator[ConversationId]:
         """See `Conversations.wakes`."""
         async with aclosing(self._server.heard(keys.WORKER_CHANNEL + encoded(worker))) as heard:
@@ -194,7 +212,8 @@ def prompt_arguments(prompts: Sequence[PromptRecord]) -> list[str]:
         plain = replace(prompt, places=(), is_open=True)
         places = [encode(place) for place in prompt.places]
         kept_s = int(prompt.kept.total_seconds()) if prompt.kept is not None else 0
-        arguments += [encoded(prompt.token), encode(plain), str(kept_s), str(len(places)), *places]
+        where = conversation_piece(prompt.conversation)
+        arguments += [encoded(prompt.token), where, encode(plain), str(kept_s), str(len(places)), *places]
     return arguments
 
 
@@ -204,6 +223,7 @@ def _step_arguments(step: Step, session: Session) -> list[str]:
     gone = [encoded(change.id) for change in step.triggers if isinstance(change, TriggerGone)]
     files = step.files or {}
     arguments = [encode(session), str(session.revision), step.outcome.value, str(int(step.clears_tries))]
+    arguments += [*_forgetting_arguments(step)]
     arguments += [str(len(step.taken)), *step.taken, str(len(step.parked)), *step.parked]
     arguments += [str(int(step.new_history)), str(len(step.history))]
     arguments += [("+" if message.may_begin else "-") + encode(message) for message in step.history]
@@ -215,7 +235,7 @@ def _step_arguments(step: Step, session: Session) -> list[str]:
         arguments += [path, encoded(blob) if blob is not None else ""]
     arguments += [str(len(step.memories))]
     for change in step.memories:
-        arguments += [shelf_piece(change.shelf), str(int(isinstance(change, Remember))), change.text]
+        arguments += [shelf_piece(change.shelf), *_memory_arguments(change)]
     arguments += [str(len(step.spendings))]
     for spending in step.spendings:
         arguments += [encoded(spending.person), spending.day.isoformat(), *sums_of(spending.spent)]
@@ -235,6 +255,25 @@ def _step_arguments(step: Step, session: Session) -> list[str]:
     for alarm in step.alarms:
         arguments += [encoded(alarm.token), str(rules.stamp(alarm.at)) if alarm.at is not None else ""]
     return arguments
+
+
+def _forgetting_arguments(step: Step) -> list[str]:
+    if step.forgets is None:
+        return ["0"]
+    spared = [encoded(prompt.token) for prompt in step.prompts]
+    return ["1", shelf_piece(step.forgets.shelf), step.forgets.upto, str(len(spared)), *spared]
+
+
+def _memory_arguments(change: MemoryChange) -> tuple[str, str]:
+    match change:
+        case Remember(text=text):
+            return "keep", text
+        case Forget(text=text):
+            return "forget", text
+        case ForgetAll():
+            return "all", ""
+        case _:
+            assert_never(change)
 
 
 def _items(found: Sequence[str]) -> list[tuple[str, Inbound | BadRecord]]:

@@ -121,10 +121,11 @@ class RedisOutbox:
         _check(head, delivery)
         return await self._opened(head, delivery.holder) if head != "" else None
 
-    async def later(self, delivery: Delivery, after: timedelta, *, now: datetime) -> None:
+    async def later(self, delivery: Delivery, after: timedelta, *, now: datetime, tried: bool = True) -> None:
         """See `Outbox.later`."""
         flight = "1" if delivery.is_doubtful else ""
-        _check(await self._server.run("later", *_place(delivery), rules.stamp(now + after), flight), delivery)
+        told = (*_place(delivery), rules.stamp(now + after), flight, int(tried))
+        _check(await self._server.run("later", *told), delivery)
 
     async def fail(self, delivery: Delivery, why: str, *, now: datetime) -> None:  # noqa: ARG002  (the port's)
         """See `Outbox.fail`."""

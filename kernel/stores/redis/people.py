@@ -28,6 +28,7 @@ class RedisPeople:
             "language": sender.language,
             "zone": sender.zone,
             "team": sender.team,
+            "bot": "1" if sender.is_bot else "",
         }
         fields = [piece for name, value in told.items() if value for piece in (name, value)]
         async with answering(), self._server.client.pipeline() as batch:
@@ -38,9 +39,14 @@ class RedisPeople:
     async def get(self, platform: str, person: str) -> Sender | None:
         """See `People.get`."""
         key = keys.PERSON.of(platform, person)
-        known = cast(list[str | None], await self._server.ask("HMGET", key, "id", "name", "language", "zone", "team"))
-        id_, name, language, zone, team = known
-        return Sender(person, name or "", language, zone, team or "") if id_ is not None else None
+        names = ("id", "name", "language", "zone", "team", "bot")
+        known = cast(list[str | None], await self._server.ask("HMGET", key, *names))
+        id_, name, language, zone, team, bot = known
+        return Sender(person, name or "", language, zone, team or "", bool(bot)) if id_ is not None else None
+
+    async def forget(self, platform: str, person: str) -> None:
+        """See `People.forget`."""
+        await self._server.ask("DEL", keys.PERSON.of(platform, person))
 
     async def refuse(self, platform: str, person: str, *, now: datetime) -> bool:
         """See `People.refuse`."""

@@ -9,6 +9,8 @@ from kernel.stores.redis.blobs import RedisBlobs
 from kernel.stores.redis.chats import RedisChats
 from kernel.stores.redis.connect import Server, check
 from kernel.stores.redis.conversations import RedisConversations
+from kernel.stores.redis.fetches import RedisFetches
+from kernel.stores.redis.floods import RedisFloods
 from kernel.stores.redis.grants import RedisGrants
 from kernel.stores.redis.locks import RedisLocks
 from kernel.stores.redis.memories import RedisMemories
@@ -51,9 +53,11 @@ async def open_stores(url: str, clock: Clock, *, blob_total_bytes: int = rules.B
         chats=RedisChats(server),
         grants=RedisGrants(server),
         rates=RedisRates(server),
+        floods=RedisFloods(server),
         silences=RedisSilences(server),
         memories=RedisMemories(server),
         spendings=RedisSpendings(server),
+        fetches=RedisFetches(server),
         blobs=RedisBlobs(server, blob_total_bytes),
         beats=RedisBeats(server),
         locks=RedisLocks(server),

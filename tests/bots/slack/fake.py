@@ -86,13 +86,16 @@ class FakeSlack:
     channels: dict[str, dict[str, Any]] = field(
         default_factory=lambda: {TEAM_CHANNEL: {"id": TEAM_CHANNEL, "name": "查房"}}
     )
-    faults: dict[str, list[Fault]] = field(default_factory=lambda: defaultdict(list))
+    faults: dict[str, list[Fault | None]] = field(default_factory=lambda: defaultdict(list))
+    """What becomes of the next calls of a method; None: it is answered."""
     sockets: list[web.WebSocketResponse] = field(default_factory=list)
     acks: dict[str, dict[str, Any]] = field(default_factory=dict)
     opened: int = 0
     says_hello: bool = True
     stuck: set[str] = field(default_factory=set)
     """Methods that are never answered."""
+    slow_s: dict[str, float] = field(default_factory=dict)
+    """How long a method takes that does not answer at once."""
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     _numbers: int = 0
 
@@ -136,6 +139,7 @@ class FakeSlack:
         self.calls.append((method, arguments))
         if method in self.stuck:
             await asyncio.Event().wait()
+        await asyncio.sleep(self.slow_s.get(method, 0))
         fault = self.faults[method].pop(0) if self.faults[method] else None
         if fault and not fault.has_effect:
             answer: dict[str, Any] = {}
@@ -156,9 +160,9 @@ class FakeSlack:
             case "apps.connections.open":
                 return {"url": f"{self.url.replace('http', 'ws')}/link?ticket=canary-ticket"}
             case "users.info":
-                return {"user": self.users[arguments["user"]]}
+                return _found("user", self.users.get(arguments["user"]))
             case "conversations.info":
-                return {"channel": self.channels[arguments["channel"]]}
+                return _found("channel", self.channels.get(arguments["channel"]))
             case "chat.postMessage":
                 post = arguments | {"ts": f"1800000000.{self.number():06}"}
                 self.posts.append(post)
@@ -193,14 +197,20 @@ class FakeSlack:
             await socket.send_str(json.dumps({"type": "hello", "num_connections": 1}))
         self.sockets.append(socket)
         await self.notice()
-        async for message in socket:
-            if message.type is WSMsgType.TEXT:
-                ack = json.loads(message.data)
-                self.acks[ack["envelope_id"]] = ack
-                await self.notice()
-        self.sockets.remove(socket)
-        await self.notice()
+        try:
+            async for message in socket:
+                if message.type is WSMsgType.TEXT:
+                    ack = json.loads(message.data)
+                    self.acks[ack["envelope_id"]] = ack
+                    await self.notice()
+        finally:
+            self.sockets.remove(socket)
+            await self.notice()
         return socket
+
+
+def _found(name: str, what: dict[str, Any] | None) -> dict[str, Any]:
+    return {"ok": False, "error": f"{name}_not_found"} if what is None else {name: what}
 
 
 @asynccontextmanager

@@ -132,7 +132,13 @@ async def test_a_bug_with_one_envelope_stops_no_other(slack: FakeSlack, taker: T
 
 
 @pytest.mark.usefixtures("connected")
-@pytest.mark.parametrize("frame", ["not json", "[]", "7", '"x"', "{}", json.dumps({"type": "events_api"}), "\x00"])
+@pytest.mark.parametrize(
+    "frame",
+    [
+        *("not json", "[]", "7", '"x"', "{}", "\x00", json.dumps({"type": "events_api"})),
+        json.dumps({"type": "events_api", "envelope_id": "", "payload": {}}),
+    ],
+)
 async def test_frames_that_make_no_sense_stop_nothing(slack: FakeSlack, frame: str) -> None:
     await slack.sockets[-1].send_str(frame)
     await slack.sockets[-1].send_bytes(b"\xff")

@@ -37,6 +37,9 @@ class FakeApi:
     faults: dict[str, list[Fault]] = field(default_factory=dict)
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     numbers: int = 100
+    files: dict[str, bytes] = field(default_factory=dict)
+    """What lies beside the API, by path."""
+    downloads: list[str] = field(default_factory=list)
 
     async def adds(self, *updates: dict[str, object]) -> None:
         """Updates for the bot."""
@@ -77,7 +80,23 @@ class FakeApi:
             kind = "supergroup" if int(str(params["chat_id"])) < 0 else "private"
             chat = {"id": params["chat_id"], "type": kind, "first_name": "A"}
             return success({"message_id": number, "date": 1, "chat": chat, "text": params["text"]})
+        if method == "getFile":
+            return success(
+                {"file_id": params["file_id"], "file_unique_id": "u", "file_path": f"files/{params['file_id']}"}
+            )
         return success(True)
+
+    async def download(self, request: web.Request) -> web.StreamResponse:
+        """Serve one file."""
+        path = request.match_info["path"]
+        async with self.changed:
+            self.downloads.append(path)
+            self.changed.notify_all()
+        if self.faults.get("download"):
+            return await self.faults["download"].pop(0)(request)
+        if request.match_info["token"] != TOKEN or path not in self.files:
+            return refusal(404, "Not Found")
+        return web.Response(body=self.files[path])
 
     async def _updates(self, offset: int) -> web.Response:
         async with self.changed:
@@ -149,6 +168,7 @@ async def serving() -> AsyncIterator[FakeApi]:
     api = FakeApi()
     app = web.Application()
     app.router.add_post("/bot{token}/{method}", api.answer)
+    app.router.add_get("/file/bot{token}/{path:.+}", api.download)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0, shutdown_timeout=0.1)

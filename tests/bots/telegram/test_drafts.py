@@ -15,10 +15,12 @@ from tests.twins.clock import JumpingClock
 
 
 async def test_a_draft_grows_under_one_number_and_looks_like_the_message(api: FakeApi) -> None:
-    async with sending(api) as adapter:
+    clock = JumpingClock()
+    async with sending(api, clock) as adapter:
         assert isinstance(adapter, HasDrafts)
         for number, text in enumerate(("今", "今天 **查房**", "")):
             await adapter.show_draft(Draft(D1, "turn-1", number, text))
+            clock.jump(adapter.draft_every)
         await adapter.show_draft(Draft(D1, "turn-2", 9, "x"))
 
     drafts = api.of("sendMessageDraft")

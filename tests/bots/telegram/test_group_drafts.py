@@ -77,7 +77,7 @@ async def test_an_edit_comes_every_three_seconds_at_most_and_leaves_room_in_the_
             clock.jump(SECONDS)
 
     assert len(api.of("sendMessage")) == 1
-    assert len(api.of("editMessageText")) == 11
+    assert len(api.of("editMessageText")) == 9
 
 
 async def test_short_words_are_not_worth_a_message(api: FakeApi) -> None:

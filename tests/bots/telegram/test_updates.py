@@ -13,9 +13,12 @@ import pytest
 from bots.telegram.addressing import Me
 from bots.telegram.updates import CALLBACK_LIMIT_BYTES, Skipped, pack, read_update, unpack
 from kernel.chat import (
+    Attachment,
+    AttachmentKind,
     ButtonPress,
     ChatChanged,
     ConversationId,
+    Fetch,
     Heard,
     MessageRef,
     Sender,
@@ -172,8 +175,6 @@ POLL = {
         {"location": {"latitude": 1.0, "longitude": 2.0}},
         {"dice": {"emoji": "🎲", "value": 3}},
         {"poll": POLL},
-        {"voice": {"file_id": "f", "file_unique_id": "u", "duration": 1}},
-        {"photo": [{"file_id": "f", "file_unique_id": "u", "width": 1, "height": 1}], "caption": ""},
     ],
     ids=lambda content: next(iter(content)),
 )
@@ -183,6 +184,84 @@ def test_what_has_no_words_comes_in_without_words(content: dict[str, Any]) -> No
 
     assert isinstance(result, UserMessage)
     assert result.text == ""
+    assert result.attachments == ()
+
+
+def sized(file: str, side: int, size: int | None = None) -> dict[str, Any]:
+    return {"file_id": file, "file_unique_id": "u", "width": side, "height": side, "file_size": size}
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "name", "mime", "size"),
+    [
+        (
+            {"photo": [sized("s", 90), sized("f", 1280, 900), sized("m", 320)]},
+            "picture",
+            "photo-7.jpg",
+            "image/jpeg",
+            900,
+        ),
+        (
+            {"document": {"file_name": "报告.pdf", "mime_type": "application/pdf"}},
+            "file",
+            "报告.pdf",
+            "application/pdf",
+            0,
+        ),
+        ({"document": {"file_name": "a.png", "mime_type": "image/png"}}, "picture", "a.png", "image/png", 0),
+        ({"document": {}}, "file", "file-7", "application/octet-stream", 0),
+        ({"voice": {"duration": 1}}, "voice", "voice-7.ogg", "audio/ogg", 0),
+        ({"audio": {"duration": 1, "mime_type": "audio/mpeg"}}, "voice", "file-7", "audio/mpeg", 0),
+        ({"video_note": {"duration": 1, "length": 9}}, "video", "video-7.mp4", "video/mp4", 0),
+        (
+            {"video": {"duration": 1, "width": 1, "height": 1, "file_name": "a.mov", "mime_type": "video/quicktime"}},
+            *("video", "a.mov", "video/quicktime", 0),
+        ),
+    ],
+)
+def test_what_came_with_a_message_is_named(content: dict[str, Any], kind: str, name: str, mime: str, size: int) -> None:
+    (what,) = content
+    if what != "photo":
+        content = {what: {"file_id": "f", "file_unique_id": "u", **content[what]}}
+
+    result = read(message(**content, caption="看这个"))
+
+    assert isinstance(result, UserMessage)
+    assert result.text == "看这个"
+    assert result.attachments == (Attachment(AttachmentKind(kind), "", name, mime, size, "f", Fetch.WAITING),)
+
+
+def test_a_question_under_a_photo_brings_the_photo() -> None:
+    shown = message(photo=[sized("f", 9)], caption="早", message_id=3)["message"]
+
+    asked = read(message(text="这是什么？", reply_to_message=shown))
+    other = read(message(text="这是什么？", document=sized("g", 1), reply_to_message=shown))
+
+    assert isinstance(asked, UserMessage)
+    assert isinstance(other, UserMessage)
+    assert [(each.name, each.source) for each in asked.attachments] == [("photo-3.jpg", "f")]
+    assert asked.quoted == "早"
+    assert [each.source for each in other.attachments] == ["g"]
+
+
+def test_a_moving_picture_that_is_a_document_too_is_one_thing() -> None:
+    film = {"file_id": "f", "file_unique_id": "u", "duration": 1, "width": 1, "height": 1, "mime_type": "video/mp4"}
+    document = {"file_id": "f", "file_unique_id": "u", "mime_type": "video/mp4"}
+
+    result = read(message(animation=film, document=document))
+
+    assert isinstance(result, UserMessage)
+    assert [each.kind for each in result.attachments] == [AttachmentKind.VIDEO]
+
+
+def test_more_than_20_mb_is_named_and_not_to_be_fetched() -> None:
+    document = {"file_id": "f", "file_unique_id": "u", "file_name": "big.zip", "file_size": 20_000_001}
+
+    result = read(message(document=document))
+
+    assert isinstance(result, UserMessage)
+    assert [each.fetch for each in result.attachments] == [Fetch.LARGE]
+    assert not result.waits_for_files
 
 
 @pytest.mark.parametrize(
@@ -267,7 +346,8 @@ def test_ten_thousand_mutated_updates_raise_nothing() -> None:
         message(poll=POLL),
         message(text="对", reply_to_message=message(text="原话")["message"]),
         press(),
-        message(photo=[{"file_id": "f", "file_unique_id": "u", "width": 1, "height": 1}], caption="c"),
+        message(photo=[sized("f", 1)], caption="c"),
+        message(document={"file_id": "f", "file_unique_id": "u", "file_name": "a", "mime_type": "b", "file_size": 3}),
         message(
             text="🎩@zclawbot 今天吃啥 @zclawbot",
             chat={"id": -1009, "type": "supergroup", "title": "病区", "is_forum": True},

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
@@ -281,3 +282,33 @@ def open_gate() -> Gate:
     gate = Gate()
     gate.open()
     return gate
+
+
+async def test_the_model_that_a_conversation_wants_is_asked_first_and_the_others_stand_in(clock: HastyClock) -> None:
+    world = World(clock)
+    wants = replace(HELLO, wanted="openai:b")
+
+    assert await world.ask(wants) == "second"
+    assert await world.ask() == "first"
+    world.second.then(AWAY)
+    assert await world.ask(wants) == "first"
+
+
+async def test_a_wanted_model_that_is_none_of_them_changes_nothing(clock: HastyClock) -> None:
+    assert await World(clock).ask(replace(HELLO, wanted="openai:z")) == "first"
+
+
+async def test_an_open_loop_stays_with_its_thinker_whatever_is_wanted(clock: HastyClock) -> None:
+    world = World(clock)
+
+    assert await world.ask(replace(in_loop(thought("b")), wanted="openai:a")) == "second"
+
+
+async def test_it_tells_its_models_and_which_one_would_be_asked(clock: HastyClock) -> None:
+    world = World(clock, (AWAY,))
+    assert world.model.models == ("openai:a", "openai:b")
+    assert (world.model.answering(), world.model.answering("openai:b")) == ("openai:a", "openai:b")
+
+    await world.ask()
+
+    assert world.model.answering() == "openai:b"

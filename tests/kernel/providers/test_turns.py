@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from kernel.messages import Image, Message, ModelRequest, Opaque, Part
 from kernel.providers.anthropic_request import request_body as claude_body
+from kernel.providers.chat_manners import Manners as ChatManners
+from kernel.providers.chat_manners import learn as learn_chat
+from kernel.providers.chat_manners import manners_of as chat_manners_of
+from kernel.providers.claude_manners import Manners as ClaudeManners
+from kernel.providers.claude_manners import learn as learn_claude
 from kernel.providers.openai_request import request_body as chat_body
+from kernel.providers.status import Refusal
 from kernel.providers.turns import Maker, arguments_object, to_bytes, wire_turns
 from tests.twins.conversation import TOOLS, assistant, call, request, result, user
 from tests.twins.strict_requests import anthropic_breach, openai_breach
@@ -97,6 +103,85 @@ def test_ids_that_services_use_again_are_told_apart() -> None:
 
 def test_a_picture_is_a_marker() -> None:
     assert wire_turns([user(Image("b1", "image/png"))], CLAUDE) == [user("[a picture that cannot be shown here]")]
+
+
+PICTURE = Image("b1", "image/png")
+SHOWN = ModelRequest("Be kind.", (user(PICTURE, Image("b2", "image/png"), "这是什么"),), pictures={"b1": b"png"})
+MARKER = {"type": "text", "text": "[a picture that cannot be shown here]"}
+
+
+def test_claude_sees_the_pictures_whose_bytes_are_there() -> None:
+    (message,) = claude_body(SHOWN, CLAUDE)["messages"]
+
+    assert message["content"] == [
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "cG5n"}},
+        MARKER,
+        {"type": "text", "text": "这是什么", "cache_control": {"type": "ephemeral"}},
+    ]
+
+
+def test_a_chat_model_that_looks_sees_them_and_another_reads_markers() -> None:
+    seeing = chat_body(SHOWN, Maker("openai", "gpt-5"))["messages"][-1]
+    blind = chat_body(SHOWN, OTHER)["messages"][-1]
+
+    assert seeing["content"] == [
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,cG5n"}},
+        MARKER,
+        {"type": "text", "text": "这是什么"},
+    ]
+    assert blind["content"] == f"{MARKER['text']}\n{MARKER['text']}\n这是什么"
+
+
+def test_a_prompt_for_want_of_a_system_role_stands_before_a_picture() -> None:
+    manners = ChatManners(has_system=False, shows_pictures=True)
+
+    (message,) = chat_body(SHOWN, OTHER, manners)["messages"]
+
+    assert message["content"][0] == {"type": "text", "text": "Be kind."}
+    assert message["content"][1]["type"] == "image_url"
+
+
+def test_a_service_of_others_that_takes_no_pictures_reads_markers() -> None:
+    (message,) = claude_body(SHOWN, CLAUDE, ClaudeManners(shows_pictures=False))["messages"]
+
+    assert [block["type"] for block in message["content"]] == ["text"] * 3
+
+
+@pytest.mark.parametrize(
+    ("model", "looks"),
+    [
+        *(
+            ("gpt-4o-mini", True),
+            ("gpt-5", True),
+            ("o3", True),
+            ("o4-mini", True),
+            ("qwen3-vl-plus", True),
+            ("qwen2.5-vl:7b", True),
+        ),
+        *(("glm-4.5v", True), ("gemini-2.5-pro", True), ("pixtral-12b", True), ("anthropic/claude-opus-5-5", True)),
+        *(
+            ("deepseek-chat", False),
+            ("glm-4.6", False),
+            ("qwen3-max", False),
+            ("kimi-k2", False),
+            ("llama3", False),
+            ("o3-mini", False),
+        ),
+    ],
+)
+def test_which_models_look_at_pictures(model: str, looks: bool) -> None:
+    assert chat_manners_of(model).shows_pictures is looks
+
+
+def test_services_that_refuse_pictures_are_not_sent_any_again() -> None:
+    unsupported = Refusal("x", 400, "messages[1]: unknown variant `image_url`, expected `text`")
+    damaged = Refusal("x", 400, "messages.0.content.0.image.source.base64: Could not process image")
+
+    assert learn_chat(ChatManners(shows_pictures=True), unsupported) == ChatManners(shows_pictures=False)
+    assert learn_claude(ClaudeManners(), Refusal("x", 400, "image blocks are not supported"), 9) == ClaudeManners(
+        shows_pictures=False
+    )
+    assert learn_claude(ClaudeManners(), damaged, 9) is None
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from kernel.chat import Reply
+from kernel.chat import Prompt, PromptClosed, Reply
 from kernel.ports import TriggerGone, TriggerPut
 from kernel.reminders.cards import Kind, read
 from kernel.reminders.listing import LISTED, listing, manage
+from kernel.reminders.pressing import on_press
 from kernel.schedule.parse import parse
 from kernel.schedule.values import ScheduleIntent
-from tests.kernel.reminders.words import MINUTE, SOON, desk, said, shown, stored, trigger
+from kernel.triggers import Trigger
+from tests.kernel.reminders.words import MINUTE, SOON, desk, pressed, said, shown, stored, trigger
 from tests.twins.clock import START
 
 ROUND, WATER, MUM = trigger("查房"), trigger("喝水"), trigger("给妈妈打电话")
@@ -65,6 +67,40 @@ def test_the_one_that_is_named_is_cancelled_at_once(words: str) -> None:
     assert changes.triggers == (TriggerGone(WATER.id),)
     assert said(changes) == "已取消：喝水"
     assert changes.notes == ("reminder cancelled: 喝水",)
+
+
+@pytest.mark.parametrize(
+    ("words", "gone"),
+    [
+        ("取消第2个提醒", [WATER]),
+        ("cancel the last reminder", [MUM]),
+        ("取消第1个和第3个提醒", [ROUND, MUM]),
+    ],
+)
+def test_those_at_the_named_places_of_the_list_are_cancelled_at_once(words: str, gone: list[Trigger]) -> None:
+    changes = manage(meant(words), desk(), stored(ROUND, WATER, MUM))
+
+    assert changes.triggers == tuple(TriggerGone(each.id) for each in gone)
+    told = [each.text for each in changes.outbound if isinstance(each, Prompt)]
+    assert told == [f"已取消：{each.text}" for each in gone]
+
+
+def test_a_place_that_is_not_there_cancels_nothing_and_the_person_picks() -> None:
+    changes = manage(meant("取消第4个提醒"), desk(), stored(ROUND, WATER, MUM))
+
+    assert changes.triggers == ()
+    assert read(changes.prompts[0]).kind is Kind.CANCEL
+
+
+def test_what_was_cancelled_comes_back_with_a_press() -> None:
+    gone = manage(meant("取消喝水的提醒"), desk(), stored(ROUND, WATER))
+
+    assert [choice.label for choice in shown(gone.outbound).choices] == ["撤销"]
+    back = on_press(gone.prompts[0], pressed("undo"), desk(), stored(ROUND))
+
+    assert back is not None
+    assert [change.trigger.id for change in back.triggers if isinstance(change, TriggerPut)] == [WATER.id]
+    assert [each.text for each in back.outbound if isinstance(each, PromptClosed)] == ["已恢复：喝水"]
 
 
 def test_in_english_too() -> None:

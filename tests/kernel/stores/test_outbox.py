@@ -161,6 +161,15 @@ async def test_a_part_whose_answer_was_lost_stays_doubtful(stores: Stores, clock
     assert (await pulled(stores, clock)).is_doubtful
 
 
+async def test_what_was_not_tried_counts_as_no_attempt(stores: Stores, clock: JumpingClock) -> None:
+    await add(stores, clock, reply())
+    for tried in (False, True, False):
+        await stores.outbox.later(await pulled(stores, clock), SECOND, now=clock.now(), tried=tried)
+        clock.jump(SECOND)
+
+    assert (await pulled(stores, clock)).attempts == 1
+
+
 async def test_a_part_that_went_out_under_an_unknown_id_counts_as_out(stores: Stores, clock: JumpingClock) -> None:
     await add(stores, clock, reply())
     delivery = await stores.outbox.split(await pulled(stores, clock), ("a", "b"), now=clock.now())

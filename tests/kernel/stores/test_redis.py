@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from kernel.chat import Attachment, AttachmentKind, ConversationId, Draft, MessageRef, Reply, Sender
+from kernel.chat import Attachment, AttachmentKind, ConversationId, Draft, Fetch, MessageRef, Reply, Sender
 from kernel.errors import BadSettings, LeaseLost, RetryLater, StoreUnfit
 from kernel.ports import (
     LEASE,
@@ -29,6 +29,7 @@ from kernel.ports import (
     TriggerPut,
     Unanswered,
 )
+from kernel.ports.floods import Limit
 from kernel.settings import PlatformId
 from kernel.stores import keys, rules
 from kernel.stores.redis.connect import ANSWER_WITHIN_S, Server
@@ -161,6 +162,10 @@ async def _everything(stores: Stores, clock: JumpingClock, where: ConversationId
     await stores.rates.count(f"person {where.chat}", MINUTE, now=now)
     await stores.silences.note(where, Unanswered(now, Silence.LIMITED, "Ann"))
     await stores.chats.asked(where, where.chat)
+    await stores.floods.take((Limit(f"chat {where.chat}", 3, MINUTE),), now=now)
+    await stores.floods.rest(f"chat {where.chat}", now + MINUTE, now=now)
+    unread = replace(picture, blob="", source="f1", fetch=Fetch.WAITING)
+    await stores.conversations.put(replace(said("look", where=where), attachments=(unread,)), now=now)
 
 
 @pytest.mark.parametrize("where", [HERE, STRANGE])

@@ -32,6 +32,14 @@ async def test_a_person_without_a_name_keeps_the_one_we_know(stores: Stores) -> 
     assert await stores.people.get("telegram", "42") == Sender("42", "Ann")
 
 
+async def test_a_bot_stays_a_bot(stores: Stores) -> None:
+    """Otherwise its turns had a person's rights."""
+    await stores.people.see("telegram", Sender("77", "B9", is_bot=True))
+    await stores.people.see("telegram", Sender("77", "B10"))
+
+    assert await stores.people.get("telegram", "77") == Sender("77", "B10", is_bot=True)
+
+
 async def test_a_stranger_is_refused_once_a_day(stores: Stores, clock: JumpingClock) -> None:
     first = await stores.people.refuse("telegram", STRANGE, now=clock.now())
     clock.jump(timedelta(hours=24) - MINUTE)
