@@ -44,6 +44,14 @@ WORDS = ToolWords(TOOL, "Looks a note up by its path and gives its text.", SCHEM
 EFFECTS = "bench:effects"
 """The list in the store to which a tool that counts adds its calls."""
 
+_AS_INSTALLED = """
+import sys
+sys.modules["rich"] = None
+from zclaw.cli import main
+sys.exit(main())
+"""
+"""`zclaw` where the tools of this repository are not installed: structlog and httpx load rich wherever it is."""
+
 Worker = subprocess.Popen[bytes]
 
 EVERYBODY = Access(rule=AccessRule.OPEN)
@@ -96,13 +104,16 @@ def whole_worker(store_url: str, model_url: str) -> Iterator[Worker]:
         settings = {
             "ZCLAW_REDIS_URL": store_url,
             "ZCLAW_DATA_DIR": folder,
+            "ZCLAW_ACCESS": "open",
             "ZCLAW_MODEL": "anthropic:m",
             "ANTHROPIC_API_KEY": "k",
             "ANTHROPIC_BASE_URL": model_url,
         }
-        command = [sys.executable, "-m", "zclaw", "worker"]
         process = subprocess.Popen(
-            command, env={**child_environment(), **settings}, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [sys.executable, "-c", _AS_INSTALLED, "worker"],
+            env={**child_environment(), **settings},
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         try:
             yield process

@@ -142,7 +142,8 @@ class Entrance:
             return
         await self._store(message)
         if message.conversation.thread and not message.is_private:
-            await patiently(self._clock, lambda: self._ports.chats.asked(message.conversation, message.sender.id))
+            where, who = message.conversation, message.sender.id
+            await patiently(self._clock, lambda: self._ports.chats.asked(where, who, message.order))
 
     async def _is_addressed(self, message: UserMessage) -> bool:
         """Whether it is meant for the bot; of what stands in a thread, its writer's earlier words there tell."""
@@ -153,7 +154,9 @@ class Entrance:
                 return False
             case Address.THREAD:
                 where, who = message.conversation, message.sender.id
-                return await patiently(self._clock, lambda: self._ports.chats.has_asked(where, who))
+                return await patiently(
+                    self._clock, lambda: self._ports.chats.has_asked(where, who, before=message.order)
+                )
 
     async def _has_room(self, inbound: UserMessage | ButtonPress, standing: Standing) -> bool:
         room = await self._meter.room(inbound, standing)

@@ -43,8 +43,11 @@ class Chats(Protocol):
     async def known(self, platform: str) -> tuple[KnownChat, ...]:
         """The platform's chats, by id."""
 
-    async def asked(self, thread: ConversationId, person: str) -> None:
-        """The person asked the bot something in that thread, so what they say there next is meant for it too."""
+    async def asked(self, thread: ConversationId, person: str, order: int) -> None:
+        """The person asked the bot something in that thread, so what they say there next is meant for it too.
 
-    async def has_asked(self, thread: ConversationId, person: str) -> bool:
-        """Whether they did, in the last `KEEP_ASKERS` in which anybody did."""
+        `order` is the question's place in the platform's own order, at most 2**53; the earliest one counts.
+        """
+
+    async def has_asked(self, thread: ConversationId, person: str, *, before: int) -> bool:
+        """Whether they did, ahead of that place, in the last `KEEP_ASKERS` in which anybody did."""

@@ -91,7 +91,7 @@ RATE = Key("rate", "what:window", "string", timedelta(hours=1, seconds=1), "one 
 FLOOD = Key("flood", "what", "list", LONGEST_WINDOW, "200 calls; one a chat or method that was called just now")
 REST = Key("rest", "what", "string", LONGEST_REST, "one a chat or method that its platform told us to leave alone")
 UNANSWERED = Key("unanswered", "platform:chat", "list", KEEP_UNANSWERED, "20 lines")
-ASKERS = Key("askers", "conversation", "set", KEEP_ASKERS, "100 persons")
+ASKERS = Key("askers", "conversation", "zset", KEEP_ASKERS, "100 persons")
 REFUSED = Key("refused", "platform:person", "string", rules.REFUSE_AGAIN, "one a stranger")
 
 BLOB = Key("b", "blob", "hash", rules.KEEP_BLOBS, "20 MB; none while something holds it")

@@ -358,6 +358,8 @@ async def test_what_is_written_stands_under_the_input_line_until_the_answer_is_p
             await adapter.show_draft(Draft(place(2), "t", 9, "another terminal's"))
             await adapter.send(Reply(CONVERSATION, "答案"), "答案", key="k", is_doubtful=False, is_last=True)
             shown.append(session.bottom_toolbar)
+            while "答案" not in stream.getvalue():  # noqa: ASYNC110 — the terminal prints in a thread of its own
+                await asyncio.sleep(0.01)
             await adapter.show_draft(Draft(CONVERSATION, "t2", 1, "writer"))
             await adapter.drop_draft(CONVERSATION)
             shown.append(session.bottom_toolbar)

@@ -188,12 +188,13 @@ async def slack_mention(stage: Stage, chat: int, most: int) -> None:
 
 
 async def slack_thread(stage: Stage, chat: int, most: int) -> None:
-    """In a thread of other people, by name."""
+    """In a thread of other people, by name; before it the same person talks to them."""
     slack = stage.slack
     root = slack.message(OTHERS + chat, f"C{chat}", text(9, chat), channel_type="channel")
     thread = str(root["event"]["ts"])
     stage.expect(slack, place(f"C{chat}", thread), 1)
-    inside = slack.message(OTHERS + chat, f"C{chat}", text(9, chat), channel_type="channel", thread_ts=thread)
+    # Told again after the question below, they are no questions either.
+    inside = slack.message(chat, f"C{chat}", text(9, chat), channel_type="channel", thread_ts=thread)
     message, mention = _pair(slack, chat, text(1, chat), thread_ts=thread)
     first, second = (message, mention) if stage.dice.random() < 0.5 else (mention, message)
     async with asyncio.TaskGroup() as tasks:

@@ -41,14 +41,15 @@ class MemoryChats:
             return ()
         return tuple(chat for _, (_, chat) in sorted(chats.items()))
 
-    async def asked(self, thread: ConversationId, person: str) -> None:
+    async def asked(self, thread: ConversationId, person: str, order: int) -> None:
         """See `Chats.asked`."""
         self._memory.here()
-        askers = self._memory.askers.setdefault(thread, [])
-        if person not in askers and len(askers) < MAX_ASKERS:
-            askers.append(person)
+        askers = self._memory.askers.setdefault(thread, {})
+        if person in askers or len(askers) < MAX_ASKERS:
+            askers[person] = min(order, askers.get(person, order))
 
-    async def has_asked(self, thread: ConversationId, person: str) -> bool:
+    async def has_asked(self, thread: ConversationId, person: str, *, before: int) -> bool:
         """See `Chats.has_asked`."""
         self._memory.here()
-        return person in self._memory.askers.get(thread, ())
+        first = self._memory.askers.get(thread, {}).get(person)
+        return first is not None and first < before

@@ -187,7 +187,7 @@ class Memory:
         self.rates: Counter[tuple[str, int]] = Counter()
         self.floods = Tally()
         self.unanswered: dict[ConversationId, list[Unanswered]] = {}
-        self.askers: dict[ConversationId, list[str]] = {}
+        self.askers: dict[ConversationId, dict[str, int]] = {}
         self.blobs: dict[str, tuple[bytes, datetime]] = {}
         self.locks: dict[str, tuple[str, datetime]] = {}
         self.wake_until: datetime | None = None

@@ -45,16 +45,17 @@ class RedisChats:
             for chat, each in sorted(told.items())
         )
 
-    async def asked(self, thread: ConversationId, person: str) -> None:
+    async def asked(self, thread: ConversationId, person: str, order: int) -> None:
         """See `Chats.asked`."""
         key = ASKERS.head + conversation_piece(thread)
-        if cast(int, await self._server.ask("SCARD", key)) < MAX_ASKERS:
-            await self._server.ask("SADD", key, encoded(person))
+        is_full = cast(int, await self._server.ask("ZCARD", key)) >= MAX_ASKERS
+        await self._server.ask("ZADD", key, *(("XX",) if is_full else ()), "LT", order, encoded(person))
         await self._server.ask("EXPIRE", key, int(KEEP_ASKERS.total_seconds()))
 
-    async def has_asked(self, thread: ConversationId, person: str) -> bool:
+    async def has_asked(self, thread: ConversationId, person: str, *, before: int) -> bool:
         """See `Chats.has_asked`."""
-        return await self._server.ask("SISMEMBER", ASKERS.head + conversation_piece(thread), encoded(person)) == 1
+        first = await self._server.ask("ZSCORE", ASKERS.head + conversation_piece(thread), encoded(person))
+        return first is not None and float(cast(str, first)) < before
 
     async def _make_room(self, key: str) -> None:
         if cast(int, await self._server.ask("HLEN", key)) <= MAX_CHATS:

@@ -389,10 +389,10 @@ async def test_what_became_of_its_reminders_and_who_asked_in_it_goes_too(stores:
     await kept(stores, now, triggers=(TriggerPut(trigger(), now),))
     fired = Firing(trigger(), now)
     assert await stores.triggers.fire(fired, now + MINUTE, (reply("⏰"),), outcome="delivered", now=now)
-    await stores.chats.asked(HERE, "42")
+    await stores.chats.asked(HERE, "42", 1)
     assert await stores.triggers.ledger("t1") != ()
 
     await forget(stores, now)
 
     assert await stores.triggers.ledger("t1") == ()
-    assert not await stores.chats.has_asked(HERE, "42")
+    assert not await stores.chats.has_asked(HERE, "42", before=2)

@@ -143,20 +143,30 @@ async def test_what_was_not_answered_is_told_by_chat_newest_last(stores: Stores,
 
 
 async def test_who_asked_in_a_thread_is_known_there_alone(stores: Stores) -> None:
-    await stores.chats.asked(TOPIC, "1")
-    await stores.chats.asked(TOPIC, "1")
+    await stores.chats.asked(TOPIC, "1", 5)
+    await stores.chats.asked(TOPIC, "1", 9)
 
-    assert await stores.chats.has_asked(TOPIC, "1")
-    assert not await stores.chats.has_asked(TOPIC, "2")
-    assert not await stores.chats.has_asked(GROUP, "1")
+    assert await stores.chats.has_asked(TOPIC, "1", before=6)
+    assert not await stores.chats.has_asked(TOPIC, "2", before=6)
+    assert not await stores.chats.has_asked(GROUP, "1", before=6)
+
+
+async def test_what_a_person_said_in_a_thread_before_their_first_question_is_none(stores: Stores) -> None:
+    await stores.chats.asked(TOPIC, "1", 1_764_590_000_000_007)
+    assert not await stores.chats.has_asked(TOPIC, "1", before=1_764_590_000_000_007)
+    assert await stores.chats.has_asked(TOPIC, "1", before=1_764_590_000_000_008)
+
+    await stores.chats.asked(TOPIC, "1", 1_764_590_000_000_003)
+
+    assert await stores.chats.has_asked(TOPIC, "1", before=1_764_590_000_000_007)
 
 
 async def test_a_thread_remembers_a_hundred_askers(stores: Stores) -> None:
     for number in range(MAX_ASKERS + 1):
-        await stores.chats.asked(TOPIC, str(number))
+        await stores.chats.asked(TOPIC, str(number), 1)
 
-    assert await stores.chats.has_asked(TOPIC, str(MAX_ASKERS - 1))
-    assert not await stores.chats.has_asked(TOPIC, str(MAX_ASKERS))
+    assert await stores.chats.has_asked(TOPIC, str(MAX_ASKERS - 1), before=2)
+    assert not await stores.chats.has_asked(TOPIC, str(MAX_ASKERS), before=2)
 
 
 async def test_a_chat_that_the_bot_left_is_not_known_until_somebody_is_heard_there(

@@ -161,7 +161,7 @@ async def _everything(stores: Stores, clock: JumpingClock, where: ConversationId
     await stores.grants.offer("ABCD2345", now=now)
     await stores.rates.count(f"person {where.chat}", MINUTE, now=now)
     await stores.silences.note(where, Unanswered(now, Silence.LIMITED, "Ann"))
-    await stores.chats.asked(where, where.chat)
+    await stores.chats.asked(where, where.chat, 1)
     await stores.floods.take((Limit(f"chat {where.chat}", 3, MINUTE),), now=now)
     await stores.floods.rest(f"chat {where.chat}", now + MINUTE, now=now)
     unread = replace(picture, blob="", source="f1", fetch=Fetch.WAITING)
