@@ -254,7 +254,7 @@ class Deliveries:
 
     async def _notify(self, delivery: Delivery, notice: Notice) -> Delivery | None:
         """An answer that may be there already, or comes too late to be seen, is not worth another try."""
-        self._presses.answered(notice.press)
+        await self._presses.answered(notice.press)
         if delivery.is_doubtful:
             return await self._done(delivery)
         delivery = await self._permit(delivery)

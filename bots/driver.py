@@ -52,7 +52,7 @@ class Driver:
         self._outbox = ports.outbox
         self._clock = ports.clock
         counters = counters or Counters()
-        self._presses = Presses(adapter, ports.clock, language)
+        self._presses = Presses(adapter, ports.clock, language, ports.locks, holder)
         moves = Moves(ports.grants, ports.clock)
         self._typing = Typing(adapter, ports.outbox, ports.clock, moves)
         self._drafts = Drafts(adapter, ports.outbox, ports.clock, mask, moves)

@@ -77,8 +77,6 @@ class Entrance:
         self._straggles_for = straggles_for
         self._meter = Meter(ports.rates, ports.clock, limits)
         self._strangers = Strangers(rights, ports, language, store=self._store, say=self._say)
-        self._seen: OrderedDict[str, Sender] = OrderedDict()
-        self._places: OrderedDict[str, KnownChat] = OrderedDict()
         self._homes: OrderedDict[str, ConversationId] = OrderedDict()
         self._told: OrderedDict[ConversationId, datetime] = OrderedDict()
 
@@ -173,22 +171,18 @@ class Entrance:
         return False
 
     async def _see(self, message: UserMessage, standing: Standing) -> None:
-        """Remember who this is and where it was said."""
+        """Remember who this is and where it was said; each time, as others may have forgotten it since."""
         sender, conversation = message.sender, message.conversation
-        await self._see_person(sender)
         title = sender.name if message.is_private else message.title
         chat = KnownChat(_whole(conversation), title, sender.id, sender.team)
-        if self._places.get(conversation.chat) != chat:
-            await patiently(self._clock, lambda: self._ports.chats.see(chat, now=self._clock.now()))
-            _remember(self._places, conversation.chat, chat)
+        await self._see_person(sender)
+        await patiently(self._clock, lambda: self._ports.chats.see(chat, now=self._clock.now()))
         if standing is Standing.OWNER and message.is_private and self._homes.get(sender.id) != conversation:
             await self._strangers.settle(message)
             _remember(self._homes, sender.id, conversation)
 
     async def _see_person(self, sender: Sender) -> None:
-        if self._seen.get(sender.id) != sender:
-            await patiently(self._clock, lambda: self._ports.people.see(self._platform, sender))
-            _remember(self._seen, sender.id, sender)
+        await patiently(self._clock, lambda: self._ports.people.see(self._platform, sender))
 
     async def _note_wordless(self, message: UserMessage) -> None:
         """A sticker, a location, a contact: nothing a worker could read."""
@@ -246,7 +240,6 @@ class Entrance:
                 if changed.to and changed.to != where.chat:
                     await self._moves.follow(where, changed.to)
             case Change.GONE:
-                self._places.pop(where.chat, None)
                 await patiently(self._clock, lambda: self._ports.chats.leave(where))
             case Change.JOINED:
                 if changed.is_private or changed.sender is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import Enum
 from typing import Final
 
@@ -44,7 +44,10 @@ class Room(Enum):
 
 
 class Meter:
-    """Counts what comes in, for all processes together. Whoever a platform serves late is counted by its time."""
+    """Counts what comes in, for all processes together, copies of one event once.
+
+    Whoever a platform serves late is counted by its time.
+    """
 
     def __init__(self, rates: Rates, clock: Clock, limits: SpeechLimits) -> None:
         self._rates = rates
@@ -57,15 +60,16 @@ class Meter:
             return Room.FREE
         sender, where = inbound.sender, inbound.conversation
         if sender.is_bot:
-            return await self._room(f"bot {where.platform} {where.chat} {sender.id}", HOUR, BOT_AN_HOUR, inbound.at)
+            return await self._room(f"bot {where.platform} {where.chat} {sender.id}", HOUR, BOT_AN_HOUR, inbound)
         mine = self._limits.allowed if standing >= Standing.ALLOWED else self._limits.member
-        room = await self._room(f"person {where.platform} {sender.id}", MINUTE, mine, inbound.at)
+        room = await self._room(f"person {where.platform} {sender.id}", MINUTE, mine, inbound)
         if inbound.is_private or room is not Room.FREE:
             return room
-        return await self._room(f"chat {where.platform} {where.chat}", MINUTE, self._limits.chat, inbound.at)
+        return await self._room(f"chat {where.platform} {where.chat}", MINUTE, self._limits.chat, inbound)
 
-    async def _room(self, what: str, window: timedelta, most: int, at: datetime) -> Room:
-        counted = await patiently(self._clock, lambda: self._rates.count(what, window, now=at))
-        if counted <= most:
+    async def _room(self, what: str, window: timedelta, most: int, inbound: UserMessage | ButtonPress) -> Room:
+        at, event = inbound.at, inbound.event
+        counted = await patiently(self._clock, lambda: self._rates.count(what, window, event, now=at))
+        if counted.number <= most:
             return Room.FREE
-        return Room.FULL_NOW if counted == most + 1 else Room.FULL
+        return Room.FULL_NOW if counted.number == most + 1 and not counted.is_again else Room.FULL

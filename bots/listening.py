@@ -138,7 +138,8 @@ class Listening:
                 body = await _body(request)
         except TimeoutError:
             return HttpAnswer(408)
-        except web.RequestPayloadError:
+        except (web.RequestPayloadError, ConnectionError):
+            # Nobody's fault of ours, and who went away in the middle hears no answer.
             return HttpAnswer(400)
         if body is None:
             return HttpAnswer(413)

@@ -11,6 +11,7 @@ from kernel.ports import (
     Conversations,
     Fetches,
     Grants,
+    Locks,
     Outbox,
     People,
     Prompts,
@@ -34,5 +35,6 @@ class BotPorts:
     grants: Grants
     rates: Rates
     silences: Silences
+    locks: Locks
     wakeups: Wakeups
     clock: Clock

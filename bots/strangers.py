@@ -25,6 +25,7 @@ from kernel.pairing import code_in
 from kernel.patience import patiently
 from kernel.ports import Grant, Redeemed, Right
 from kernel.ports.grants import CODE_LIVES, CODE_TRIES
+from kernel.ports.rates import Counted
 from kernel.settings import AccessRule, PlatformId
 
 log = structlog.get_logger(__name__)
@@ -58,27 +59,32 @@ class Strangers:
             return False
         clock, who = self._ports.clock, PlatformId(message.conversation.platform, message.sender.id)
         grant = Grant(Right.OWNER, who, message.sender.name)
-        redeemed = await patiently(clock, lambda: self._ports.grants.redeem(code, grant, now=clock.now()))
-        if redeemed is Redeemed.NONE:
+        redeemed = await patiently(
+            clock, lambda: self._ports.grants.redeem(code, grant, message.event, now=clock.now())
+        )
+        if redeemed is Redeemed.NONE and await self._is_owned(who.platform):
             return False
         if redeemed is Redeemed.OWNER:
             log.warning("paired with an owner", platform=who.platform, person=who.id)
             await patiently(clock, lambda: self._ports.people.see(who.platform, message.sender))
             await self.settle(message)
-        elif await self._has_guessed_enough(who):
-            return True
+        else:
+            guesses = await self._guesses(who, message.event)
+            if guesses.is_again:
+                return True
+            if guesses.number > CODE_TRIES:
+                return redeemed is Redeemed.WRONG
         key = "pair.done" if redeemed is Redeemed.OWNER else "pair.wrong"
         written = await patiently(clock, lambda: self._ports.people.language(message.conversation))
         language = texts.language_of("", written or message.sender.language, self._language)
         await self._say(Reply(message.conversation, texts.say(key, language)))
         return True
 
-    async def _has_guessed_enough(self, who: PlatformId) -> bool:
-        """Whether they are told no more that a code is wrong: whoever guesses could have us write without end."""
+    async def _guesses(self, who: PlatformId, event: str) -> Counted:
+        """Which wrong code of theirs this is: whoever guesses could have us write without end."""
         clock = self._ports.clock
         what = f"guesses {who.platform} {who.id}"
-        guesses = await patiently(clock, lambda: self._ports.rates.count(what, CODE_LIVES, now=clock.now()))
-        return guesses > CODE_TRIES
+        return await patiently(clock, lambda: self._ports.rates.count(what, CODE_LIVES, event, now=clock.now()))
 
     async def settle(self, message: UserMessage) -> None:
         """An owner reads this private chat: there they are asked."""
@@ -96,11 +102,21 @@ class Strangers:
             return
         words = inbound.text if isinstance(inbound, UserMessage) else ""
         language = self._language_of(inbound.sender, words)
-        text = texts.say("stranger.asked" if is_asked else "stranger", language, id=f"{platform}:{person}")
+        key = "stranger.asked" if is_asked else await self._refusal(platform)
+        text = texts.say(key, language, id=f"{platform}:{person}")
         if isinstance(inbound, ButtonPress):
             await self._say(Notice(inbound.conversation, inbound.press, person, text))
         else:
             await self._say(Reply(inbound.conversation, text))
+
+    async def _refusal(self, platform: str) -> str:
+        """What somebody is told about whom no owner is asked: the operator's first message comes before any owner."""
+        if self._rights.rule is AccessRule.ALLOWLIST or await self._is_owned(platform):
+            return "stranger"
+        return "stranger.unowned"
+
+    async def _is_owned(self, platform: str) -> bool:
+        return bool(await patiently(self._ports.clock, lambda: self._rights.owners(platform)))
 
     async def joined(self, changed: ChatChanged, sender: Sender, standing: Standing) -> None:
         """`sender` added the bot to a group: an owner is asked whether its members may use it, if they may not yet.

@@ -79,10 +79,10 @@ def card(asked: AccessRequested, language: str, setting: str, new_id: Callable[[
     shown = Card(
         platform=asked.origin.platform,
         person=asked.person.id,
-        name=_plain(asked.person.name),
+        name=plain(asked.person.name),
         chat=asked.origin.chat,
         thread=asked.origin.thread,
-        title=_plain(asked.title),
+        title=plain(asked.title),
         is_private=asked.is_private,
         has_joined=asked.has_joined,
         language=language,
@@ -183,10 +183,10 @@ def _line(grant: Grant, language: str) -> str:
 
 
 def _named(grant: Grant) -> str:
-    return f"{_plain(grant.name) or '?'} ({grant.whose.platform}:{grant.whose.id})"
+    return f"{plain(grant.name) or '?'} ({grant.whose.platform}:{grant.whose.id})"
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """The name in one line, without brackets and invisible signs: what stands in brackets behind it is the id."""
     seen = "".join(sign for sign in name if sign.isspace() or unicodedata.category(sign)[0] != "C")
     return " ".join(seen.translate(_BRACKETS).split())[:60].strip()

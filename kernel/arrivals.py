@@ -92,7 +92,8 @@ def _kept_as(attachment: Attachment, files: Mapping[str, str]) -> str:
 
 def _told(attachment: Attachment) -> str:
     name = " ".join(attachment.name.split()).replace('"', "'")
-    facts = [attachment.mime] if attachment.mime else []
+    mime = " ".join(attachment.mime.split())
+    facts = [mime] if mime else []
     facts += [_size(attachment.size_bytes)] if attachment.size_bytes else []
     return f'{_KINDS[attachment.kind]} "{name}" ({", ".join(facts)})'
 

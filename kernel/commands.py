@@ -10,7 +10,7 @@ from typing import assert_never
 from zoneinfo import ZoneInfo, available_timezones
 
 from kernel.access import Standing
-from kernel.admission import listing
+from kernel.admission import listing, plain
 from kernel.changes import Changes
 from kernel.chat import Command
 from kernel.exchanges import ANEW, TOOK_BACK, said_last, taken_back
@@ -223,7 +223,8 @@ def _allow(rest: str, desk: Desk, looked: Looked) -> Answer:
     already = [each for each in looked.grants if each.whose.id == person and each.right is not Right.REFUSED]
     if already and desk.is_private:
         return Answer(listing(desk, already))
-    grant = Grant(Right.PERSON, PlatformId(platform, person))
+    name = next((each.name for each in already if each.right is Right.PERSON), "")
+    grant = Grant(Right.PERSON, PlatformId(platform, person), name)
     return replace(_say(desk, "admit.allowed", who=f"{platform}:{person}"), gives=grant)
 
 
@@ -234,7 +235,7 @@ def _why(unanswered: Sequence[Unanswered], desk: Desk) -> Changes:
     lines = [say("why.head", desk.language)]
     for each in unanswered:
         time = moment(each.at, desk.zone, desk.language, desk.now)
-        name = verbatim(each.name) if each.name and desk.standing >= Standing.ALLOWED else "…"
+        name = verbatim(plain(each.name)) if each.name and desk.standing >= Standing.ALLOWED else "…"
         why = say(f"why.{each.why.value}", desk.language)
         lines.append(say("why.line", desk.language, time=time, name=name, why=why))
     return desk.reply("\n".join(lines))

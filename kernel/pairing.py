@@ -8,7 +8,8 @@ import secrets
 CODE_LENGTH = 8
 _SIGNS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 """Without those that people take for one another."""
-_SENT = re.compile(r"(?:/(?:pair|start)\s+)?([A-Za-z0-9]{8})")
+_SENT = re.compile(r"(?:/(?:pair|start)\s+)?[\"'`“「]?([A-Za-z0-9]{4})[ -]?([A-Za-z0-9]{4})[\"'`”」]?[.。]?")
+"""Also as people copy or read it out: in two halves, in quotes, with the stop of a sentence."""
 
 
 def new_code() -> str:
@@ -22,5 +23,5 @@ def new_code() -> str:
 def code_in(text: str) -> str | None:
     """The code that the message is, in capitals, whatever command it follows; None when it is none."""
     found = _SENT.fullmatch(text.strip())
-    code = found[1].upper() if found else ""
+    code = (found[1] + found[2]).upper() if found else ""
     return code if code and set(code) <= set(_SIGNS) and any(sign.isdigit() for sign in code) else None

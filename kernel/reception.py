@@ -224,9 +224,13 @@ class Reception:
         return Reaction(after, changes, notes_used=len(around.notes), is_speech=True)
 
     async def _admission(self, asked: AccessRequested) -> Changes:
-        """The card for an owner. It is in the language that is written where they read it."""
+        """The card for an owner, in the language that is written where they read it.
+
+        In a group to which they just added the bot nothing is: there it is the language of their app.
+        """
         written = await self._people.language(asked.conversation)
-        language = language_of("", written, self._manners.language)
+        theirs = asked.person.language if asked.conversation == asked.origin else None
+        language = language_of("", written or theirs, self._manners.language)
         return admission.card(asked, language, self._manners.language, self._new_id)
 
     async def _press(self, press: ButtonPress, session: Session, now: datetime) -> Reaction:

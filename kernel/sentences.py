@@ -15,6 +15,12 @@ SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
         "你好！我只为允许的人服务。想用的话，请把这一行交给我的主人：{id}",
         "Hello! I only work for people who were let in. To join them, give this line to my owner: {id}",
     ),
+    "stranger.unowned": (
+        "你好！我还没有主人。如果是你装的我，请在私聊里把 zclaw up 打印的码发给我；zclaw pair 再打印一个。"
+        "如果不是，请把这一行交给装我的人：{id}",
+        "Hello! I have no owner yet. If you set me up, send me the code that zclaw up printed, in a private chat; "
+        "zclaw pair prints another. If not, give this line to whoever did: {id}",
+    ),
     "stranger.asked": (
         "你好！我只为允许的人服务。已经问过我的主人了，同意后我会告诉你。",
         "Hello! I only work for people who were let in. My owner has been asked; I will tell you once they agree.",
@@ -24,8 +30,8 @@ SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
         "Done, you own me now. When strangers want to talk to me, I ask you first. /help shows what I can do.",
     ),
     "pair.wrong": (
-        "这个码不对，或者已经失效。可以再要一个新的。",
-        "That code is wrong or no longer good. Please get a new one.",
+        "这个码不对，或者已经失效。请再看一眼，或者用 zclaw pair 打印一个新的。",
+        "That code is wrong or no longer good. Please check it, or let zclaw pair print a new one.",
     ),
     "pair.code": (
         "10 分钟内，用你的另一个账号把这个码发给我，那个账号也会是我的主人：{code}",
@@ -58,8 +64,9 @@ SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
         "You can talk to me now. /help shows what I can do.",
     ),
     "admit.welcome_chat": (
-        "好了，这里的人现在可以用我：@我，或者回复我的消息。",
-        "People here can use me now: mention me, or reply to a message of mine.",
+        "好了，这里的人现在可以问我：@我，或者回复我的消息。提醒要由我的主人单独允许过的人来设。",
+        "People here can ask me now: mention me, or reply to a message of mine. "
+        "Reminders are for those whom my owner let in personally.",
     ),
     "admit.nobody": ("还没有允许过谁。", "Nobody was let in yet."),
     "admit.list": ("我为这些人和群服务：", "I work for these people and groups:"),

@@ -38,7 +38,7 @@ class Pending:
         self.changes += reaction.changes
         self.notes_used += reaction.notes_used
         if reaction.new_history:
-            self.new_history, self.rewritten = True, None
+            self.new_history, self.rewritten, self.history = True, None, ()
         if reaction.rewritten is not None:
             self.rewritten, self.history = reaction.rewritten, ()
 

@@ -49,6 +49,7 @@ class Actors:
         self._actors: dict[ConversationId, Actor] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._looked = asyncio.Event()
+        self._hinted = asyncio.Event()
         self._is_stopping = False
         self._filling = asyncio.Lock()
         self._is_refill_due = False
@@ -62,6 +63,7 @@ class Actors:
     async def drain(self) -> None:
         """The RQ job: take what is ready; end when nothing is left to take, or after 60 s."""
         await self._wakeups.unflag()
+        self._hinted.set()
         ends = self._clock.boottime() + JOB_LASTS.total_seconds()
         await self._fill()
         while self._tasks and not self._is_stopping and self._clock.boottime() < ends:
@@ -194,14 +196,31 @@ class Actors:
     async def _sweep(self) -> None:
         while True:
             await self._try_fill()
-            now = self._clock.now()
-            latest = now + LOOK_EVERY
-            try:
-                ready = await self._conversations.next_ready(now=now)
-            except RetryLater:
-                ready = now + timedelta(seconds=RETRY_S)
-            # What is ready but could not be taken (no free slot, a last try) is looked at again by whoever frees one.
-            await self._clock.sleep_until(min(ready, latest) if ready is not None and ready > now else latest)
+            latest = self._clock.now() + LOOK_EVERY
+            is_hinted = True
+            while is_hinted:
+                self._hinted.clear()
+                is_hinted = await self._is_hinted_before(await self._next_look(latest))
+
+    async def _next_look(self, latest: datetime) -> datetime:
+        now = self._clock.now()
+        try:
+            ready = await self._conversations.next_ready(now=now)
+        except RetryLater:
+            ready = now + timedelta(seconds=RETRY_S)
+        # What is ready but could not be taken (no free slot, a last try) is looked at again by whoever frees one.
+        return min(ready, latest) if ready is not None and ready > now else latest
+
+    async def _is_hinted_before(self, at: datetime) -> bool:
+        """Sleep until `at`, or until a hint comes: what it tells of may become ready later, and still before `at`."""
+        sleep = asyncio.create_task(self._clock.sleep_until(at))
+        hint = asyncio.create_task(self._hinted.wait())
+        try:
+            done, _ = await asyncio.wait((sleep, hint), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sleep.cancel()
+            hint.cancel()
+        return sleep not in done
 
     async def _try_fill(self) -> None:
         try:

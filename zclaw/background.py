@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, Protocol
 from xml.parsers.expat import ExpatError
 
-from kernel.config import CommonSettings, Given, child_environment, settings_of_terminal
+from kernel.config import BotSettings, CommonSettings, Given, child_environment, settings_of_terminal
 from kernel.errors import BadSettings, OperatorError
 from zclaw.folder import DataFolder, open_folder
 from zclaw.locks import is_locked
@@ -36,10 +36,6 @@ _START_WITHIN_S = 60.0
 _POLL_S = 0.05
 _STOP_WITHIN_S = 90
 """Longer than the supervisor takes at most (`zclaw.down.WITHIN_S`)."""
-
-
-class NoKeeper(OperatorError):
-    """This machine has nobody who would keep a service of this user."""
 
 
 class Keeper(Protocol):
@@ -228,7 +224,7 @@ def run(given: Given) -> int:
     environment = {**plain, _DATA_DIR: str(folder.root)}
     if given.path is not None:
         environment["ZCLAW_CONFIG"] = str(given.path.resolve())
-    _write(service.file, service.described(command("up"), environment, folder))
+    _write(service.file, service.described(command("up", "--unattended"), environment, folder))
     service.start()
     if not _is_started(folder):
         sys.stderr.write(f"The service was started but does not run: `{service.looking}` says why.\n")
@@ -237,6 +233,9 @@ def run(given: Given) -> int:
         f"zclaw runs in the background and starts again when you log in; its logs are in {folder.logs}.\n"
         f"`zclaw status` shows what runs, `zclaw down` ends it, and `{service.disabling}` keeps it from starting.\n"
     )
+    bots = given.settings(BotSettings)
+    if bots.telegram_bot_token or bots.slack_bot_token:
+        sys.stdout.write("`zclaw pair` prints the code that makes your account on a platform its owner.\n")
     if isinstance(service, Systemd) and not _lingers():
         sys.stdout.write("It ends when you log out: `loginctl enable-linger` lets it stay.\n")
     return 0

@@ -66,7 +66,7 @@ def _run(words: list[str]) -> int:
                 from zclaw import background
 
                 return background.run(config.read())
-            return _up(arguments.until_last_terminal, arguments.ready_fd)
+            return _up(arguments.until_last_terminal, arguments.ready_fd, is_seen=not arguments.unattended)
         case "down":
             from kernel import config
             from zclaw import down
@@ -78,12 +78,12 @@ def _run(words: list[str]) -> int:
             return _role(role)
 
 
-def _up(until_last_terminal: bool, ready_fd: int | None) -> int:
+def _up(until_last_terminal: bool, ready_fd: int | None, *, is_seen: bool) -> int:
     _conceal()
     from kernel import config
     from zclaw import roles
 
-    return roles.run(config.read(), until_last_terminal=until_last_terminal, ready_fd=ready_fd)
+    return roles.run(config.read(), until_last_terminal=until_last_terminal, ready_fd=ready_fd, is_seen=is_seen)
 
 
 def _role(name: str, platform: str | None = None) -> int:
@@ -153,6 +153,7 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--background", action="store_true", help="as a service of this user (systemd, launchd)")
     up.add_argument("--until-last-terminal", action="store_true", help=argparse.SUPPRESS)
     up.add_argument("--ready-fd", type=int, help=argparse.SUPPRESS)
+    up.add_argument("--unattended", action="store_true", help=argparse.SUPPRESS)
     commands.add_parser("chat", help="the same, with this terminal as the chat; joins a running one")
     commands.add_parser("down", help="end what runs on this machine")
     bots = commands.add_parser("bots", help="only the bots")

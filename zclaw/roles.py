@@ -41,19 +41,23 @@ def roles_for(given: Given) -> list[Role]:
     return roles
 
 
-def run(given: Given, *, until_last_terminal: bool = False, ready_fd: int | None = None) -> int:
-    """Run everything on this machine until told to stop; the exit code. Raises OperatorError."""
+def run(given: Given, *, until_last_terminal: bool = False, ready_fd: int | None = None, is_seen: bool = True) -> int:
+    """Run everything on this machine until told to stop; the exit code. Raises OperatorError.
+
+    `is_seen`: a person reads what is said at the start, and not a log.
+    """
+    is_seen = is_seen and ready_fd is None
     told = _teller(ready_fd)
     try:
         settings = given.settings(CommonSettings)
         roles_for(given)  # Wrong settings are said before anything is started.
         if settings.redis_url is not None:
-            greet = _greeting(given, settings.redis_url.reveal(), is_seen=ready_fd is None)
+            greet = _greeting(given, settings.redis_url.reveal(), is_seen=is_seen)
             return _run_without_store(given, settings.data_dir, until_last_terminal, told, greet)
         with start_store(settings.data_dir) as store:
             roles = roles_for(given.with_redis_url(store.url))
             settings_record.keep(store.folder, given)
-            greet = _greeting(given, store.url, is_seen=ready_fd is None)
+            greet = _greeting(given, store.url, is_seen=is_seen)
             return _supervise(store.folder, store, roles, until_last_terminal, told, greet)
     except AlreadyRunning:
         told(TAKEN)

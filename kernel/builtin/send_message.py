@@ -7,6 +7,7 @@ must still belong together, and no other chat may be called the same.
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 from kernel.access import Rights, Standing
@@ -39,15 +40,13 @@ def send_message(chats: Chats, rights: Rights) -> Tool:
 
     async def allowed(conversation: ConversationId, requester: str) -> tuple[KnownChat, ...]:
         """Where somebody is still let in, and the requester too."""
-        return tuple(
-            [
-                chat
-                for chat in await chats.known(conversation.platform)
-                # Whom only a chat lets talk may be in that chat or not: nobody knows.
-                if await rights.of_person(requester, chat.conversation) >= Standing.ALLOWED
-                and await rights.of_person(chat.person, chat.conversation) >= Standing.MEMBER
-            ]
-        )
+        # Whom only a chat lets talk may be in another or not: nobody knows. What is more counts in all of them.
+        if await rights.of_person(requester, conversation) < Standing.ALLOWED:
+            return ()
+        known = await chats.known(conversation.platform)
+        # There may be thousands: asked at once they go to the store together.
+        standings = await asyncio.gather(*(rights.of_person(each.person, each.conversation) for each in known))
+        return tuple(each for each, standing in zip(known, standings, strict=True) if standing > Standing.STRANGER)
 
     async def resolve(arguments: Json, requester: Requester) -> Json:
         here = requester.conversation

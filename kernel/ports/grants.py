@@ -109,5 +109,8 @@ class Grants(Protocol):
     async def offer(self, code: str, *, now: datetime) -> None:
         """Make `code` the one that is good, for `CODE_LIVES` and `CODE_TRIES` wrong tries; no other is any more."""
 
-    async def redeem(self, code: str, grant: Grant, *, now: datetime) -> Redeemed:
-        """Somebody sent `code`; when it is the one on offer, it is used up and `grant` counts."""
+    async def redeem(self, code: str, grant: Grant, event: str, *, now: datetime) -> Redeemed:
+        """Somebody sent `code`; when it is the one on offer, it is used up and `grant` counts, as `give` says.
+
+        A copy of the `event` is no further try.
+        """

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kernel.schedule.clocks import at
 from kernel.schedule.grammar import find_phrases
 from kernel.schedule.places import named_places
-from kernel.schedule.things import REMINDING, is_thing
+from kernel.schedule.things import REMINDING, first_of_weight, is_one, is_thing
 from kernel.schedule.tokens import Kind, Token, words
 
 K = Kind
@@ -32,7 +32,23 @@ _WHOLE = frozenset(words("所有 全部 我的 我 一切 每个 目前 全 整�
 _STOPS = frozenset({K.PUNCT, K.CANCEL, K.PAUSE, K.LIST, K.NOT, K.HELP, K.ME, K.YOU, K.DONE, K.CREATE, K.POLITE})
 _ALL_ZH = words("所有 全部 一切 清空 全都 统统 通通 删光 清光 取消晒 都删 都取消 都关 都撤 都清")
 _ALL_EN = frozenset(words("all everything"))
-_HEADS_ZH = ("所有的", "所有", "全部的", "全部", "一切", "关于", "有关", "之前", "条", "个", "的", "那些", "这些")
+_HEADS_ZH = (
+    "晒所有",
+    "晒全部",
+    "所有的",
+    "所有",
+    "全部的",
+    "全部",
+    "一切",
+    "关于",
+    "有关",
+    "之前",
+    "条",
+    "个",
+    "的",
+    "那些",
+    "这些",
+)
 _POINTED = ("的那个", "的那条", "的这个", "的这条", "那个", "那条", "这个", "这条")
 _TAILS_ZH = ("的", "了", "相关", "那条", "这条", "那些", "这些", "这事", "的事", "那")
 """Parts of a run of characters that call no task."""
@@ -48,13 +64,26 @@ _REST_OF_SENTENCE = frozenset(words("anymore until while because since thanks pl
 def named(text: str, folded: str, tokens: list[Token]) -> Named:
     """What `text` (its folded form, its tokens) calls the reminders it manages."""
     taken = bytearray(len(tokens))
-    places = named_places(tokens)
+    places = named_places(tokens, folded)
     phrases = [f for f in find_phrases(tokens) if not any(i < f.j and f.i < j for _, i, j in places)]
     for i, j in (*((f.i, f.j) for f in phrases), *((i, j) for _, i, j in places)):
         taken[i:j] = b"\x01" * (j - i)
-    run = _task(tokens) or _label(folded, tokens, taken) or _bare(tokens)
+    run = _task(tokens) or _label(folded, tokens, taken) or (None if _says_verb(tokens) else _bare(tokens))
     body = _said(text, folded, tokens, *_trimmed(tokens, taken, *run)) if run else ""
     return Named(body, bool(phrases), _are_all(folded, tokens), tuple(n for n, _, _ in places))
+
+
+def called(text: str, folded: str, tokens: list[Token], i: int, j: int) -> str:
+    """What the tokens from `i` to `j` call something, without the times, determiners and particles."""
+    taken = bytearray(len(tokens))
+    for f in find_phrases(tokens):
+        taken[f.i : f.j] = b"\x01" * (f.j - f.i)
+    return _said(text, folded, tokens, *_trimmed(tokens, taken, i, j))
+
+
+def _says_verb(tokens: list[Token]) -> bool:
+    """stop pinging me: what is to stop is named by its verb alone."""
+    return any(t.word in REMINDING for t in tokens)
 
 
 def _are_all(folded: str, tokens: list[Token]) -> bool:
@@ -132,7 +161,7 @@ def _bare(tokens: list[Token]) -> Run | None:
     """unschedule the Friday report: no thing at all."""
     if not tokens or any(is_thing(tokens, i) for i in range(len(tokens))) or not tokens[0].word.isascii():
         return None
-    start = next((k + 1 for k, t in enumerate(tokens) if t.word == "about"), 1)
+    start = next((k + 1 for k, t in enumerate(tokens) if t.word == "about"), first_of_weight(tokens) + 1)
     sent = next((k for k, t in enumerate(tokens) if t.word in _ENDS and t.word.endswith("s")), 0)
     label = [t for t in tokens[1:sent] if t.word not in (*_DETERMINERS, "more")]
     if sent and not label and at(tokens, sent + 1).word in _PREPOSITIONS:
@@ -154,6 +183,7 @@ def _trimmed(tokens: list[Token], taken: bytearray, i: int, j: int) -> Run:
     while j > i and (
         taken[j - 1]
         or tokens[j - 1].word in (*_ENDS, *_POINTING)
+        or is_one(tokens[j - 1])
         or tokens[j - 1].kind in (K.FILLER, K.QUOTE, K.PUNCT, K.OF, K.POLITE)
     ):
         j -= 1

@@ -31,6 +31,8 @@ _CLAUSE_ENDS = frozenset("。;!?\n")
 _CLAUSE_ENDS_AND_COMMA = _CLAUSE_ENDS | {","}
 _THIRD = frozenset(words("他 她 它 他们 她们 him her them"))
 _NOUN_MARKS = frozenset(words("的 个 条 a this 那个 这个 这条 那条"))
+BEDS = frozenset(words("床 号床 病房 病区"))
+"""What is numbered where patients lie."""
 _BOTS = frozenset(words("@zclaw @bot @助手 @小助手 @机器人"))
 _DONE_AFTER = frozenset("了过得")
 _DONE_MARKS = frozenset(words("了 过 好 的"))
@@ -168,6 +170,8 @@ def _target(tokens: list[Token], j: int) -> tuple[int, bool, tuple[str, ...]] | 
         named = tuple(t.word.lstrip("@") for t in tokens[: j - 1] if t.kind is K.MENTION and t.word not in _BOTS)
         if named:
             return j + 1, False, named
+    if token.kind is K.NUM and at(tokens, j + 1).word in BEDS:
+        return j, False, ()  # 提醒12床下午2点换药
     return j, token.kind not in (K.PERSON, K.TEXT, K.WORD) and token.word not in ("the", "my", "our"), ()
 
 
@@ -185,6 +189,8 @@ def _verb(tokens: list[Token], i: int, folded: str) -> Ask | None:
     if target is None:
         return None
     j, to_me, mentions = target
+    if before.kind is K.LIST and before.word.startswith("有"):
+        return None  # 有什么提醒我没看到
     if before.kind is K.OF and before.end == token.start and at(tokens, j).kind in (K.HABIT, K.DONE):
         return None  # 今天的提醒我都看到了
     if at(tokens, j).kind is K.PERIOD and at(tokens, j + 1).word == "了":
@@ -238,6 +244,13 @@ def _call(tokens: list[Token], i: int) -> Ask | None:
         ):
             return None
         return Ask(i, j, person.kind is K.ME, is_mild=mild, mentions=mentions)
+    if (
+        token.word == "提"
+        and person.kind is K.PERSON
+        and person.word not in _THIRD
+        and at(tokens, i - 1).kind is not K.OF
+    ):
+        return Ask(i, k, False, is_mild=True)  # 提婆婆食藥
     if token.word == "通知" and person.kind in (K.PERSON, K.TEXT) and at(tokens, i - 1).kind not in (K.OF, K.UNIT):
         return Ask(i, k, False, is_mild=True)
     return None
@@ -283,6 +296,8 @@ def _noun(tokens: list[Token], i: int) -> Ask | None:
         return None  # 我的闹钟定在7点
     if token.word[:1] <= "z" and any(t.kind is K.DONE for t in tokens[i + 1 :]):
         return None  # timer for 10 minutes went off already
+    if token.word == "reminder" and _is_wished(tokens, i):
+        return Ask(i, j, True, is_noun=True)
     made = _made_behind(tokens, i) if timer or token.word == "提醒" else None
     if made is not None:
         return Ask(i, made + 1, True, is_noun=True, is_timer=timer)
@@ -297,6 +312,25 @@ def _noun(tokens: list[Token], i: int) -> Ask | None:
     if lead_in and token.kind is K.NOUN and timer:
         return Ask(i, j, True, is_noun=True, is_timer=True)
     return None
+
+
+_TELLS = frozenset({K.QUESTION, K.DONE, K.NOT, K.SAID, K.HABIT})
+
+
+def _is_wished(tokens: list[Token], i: int) -> bool:
+    """daily reminder for insulin please: how often before it, or a please, and nothing that tells of it."""
+    head, rest = tokens[:i], tokens[i + 1 :]
+    if not rest or rest[0].word == "that" or any(t.kind in _TELLS for t in rest):
+        return False
+    if not all(t.kind in _TIMEISH or t.kind in (K.MENTION, K.EVERY) or t.word == "new" for t in head):
+        return False
+    repeats = any(t.kind in (K.DAILY, K.EVERY) for t in head)
+    polite = any(t.kind is K.POLITE for t in (*head, *rest))
+    named = at(rest, 1) if rest[0].kind is K.POLITE else rest[0]  # reminder please: …
+    names = named.kind is K.FOR or named.word in ("to", "about", ":", "at")
+    if any(t.word == "new" for t in head):
+        return names or rest[0].kind in _TIMEISH  # new reminder tomorrow 15:00 …
+    return names and (repeats or polite)
 
 
 def _made_behind(tokens: list[Token], i: int) -> int | None:
@@ -334,7 +368,7 @@ def _inflected(tokens: list[Token], i: int) -> Ask | None:
     reminding = tokens[i].word == "reminding" and at(tokens, i + 1).kind is K.ME
     if reminding and at(tokens, i - 1).word == "mind":
         return Ask(i, i + 2, True)
-    if reminding and at(tokens, i - 1).word in ("start", "begin", "keep"):
+    if reminding and at(tokens, i - 1).word in ("start", "begin", "keep") and at(tokens, i - 2).kind is not K.YOU:
         return Ask(i - 1, i + 2, True)
     wish = at(tokens, i - 3).word in ("like", "want", "need")
     if tokens[i].word == "reminded" and wish and at(tokens, i - 2).word == "to" and at(tokens, i - 1).word == "be":

@@ -46,7 +46,7 @@ def dashed_date(tokens: list[Token], i: int) -> Read:
     return Dates((int(number.n),), int(month.n)), i + 3
 
 
-_DAYS_BEFORE = frozenset({K.DAY, K.WEEKDAY, K.DAILY, K.WORKDAY})
+_DAYS_BEFORE = frozenset({K.DAY, K.WEEKDAY, K.DAILY, K.WORKDAY, K.PERIOD})
 
 
 def dotted_date(tokens: list[Token], i: int) -> Read:

@@ -25,6 +25,7 @@ _END = frozenset(
         "吧 啊 呀 哦 喔 哈 啦 呢 呗 嘛 哟 噢 咯 谢谢 多谢 谢啦 谢了 感谢 辛苦了 拜托了 拜托 好吗 "
         "就好了 就行了 就好 就行 行吗 可以吗 好么 成吗 行不行 好不好 吗 么 please thanks thank thx cheers pls plz "
         "哇 唔该 "
+        "从现在起 从现在开始 现在起 现在开始 从今往后 从今以后 今后 由而家开始 由而家起 从而家起 而家开始 而家起 "
         "的 记得 ok okay 可以不 喂 亲 you to and 麻烦 请 嗯 的时候 到时候 就 by 一下哈"
     )
 )
@@ -45,7 +46,7 @@ def cut_body(text: str, tokens: list[Token], found: list[Found], ask: Ask | None
     _drop_bound_verbs(tokens, found, ask, removed)
     _drop_light(tokens, removed, ask.j, len(tokens))
     after = _text(text, tokens, removed, ask.j - (not removed[ask.j - 1]), len(tokens))
-    named = after if after and not whole and _is_only_name(tokens, removed, ask) else ""
+    named = after if after and not whole and _is_only_name(text, tokens, removed, ask) else ""
     if after and not whole and not named:
         return after
     if ask.inner is not None:
@@ -76,25 +77,36 @@ def cut_body(text: str, tokens: list[Token], found: list[Found], ask: Ask | None
     return after or inside
 
 
-_VERBS = frozenset(
-    "交吃喝买打开关拿带看写发做洗收接送去回查量填签叫找给问订退取换改喂记报上出起睡走跑练学读背还付缴充续"
+VERBS = frozenset(
+    "食饮飲買覆复攞睇煲交吃喝买打开关拿带看写发做洗收接送去回查量填签叫找给问订退取换改喂记报上出起睡走跑练学读背还付缴充续"
 )
-"""With one of these behind it 提醒我下 is 提醒我一下."""
+"""Characters that begin a task; with one of these behind it 提醒我下 is 提醒我一下."""
 
 
 def _keep_verb(text: str, tokens: list[Token], ask: Ask, removed: bytearray) -> None:
     """提醒我下明天的医嘱: 下 is the verb of the task, not a particle of the asking form."""
     last, follow = tokens[ask.j - 1], at(tokens, ask.j)
     if last.word == "下" and follow.start == last.end and "一" <= text[last.end : last.end + 1] <= "鿿":
-        removed[ask.j - 1] = text[last.end] in _VERBS
+        removed[ask.j - 1] = text[last.end] in VERBS
 
 
-def _is_only_name(tokens: list[Token], removed: bytearray, ask: Ask) -> bool:
+_LONGEST_NAME = 3
+"""Characters of a Chinese name or kinship (护工, 外公, 我老婆)."""
+
+
+def _is_only_name(text: str, tokens: list[Token], removed: bytearray, ask: Ask) -> bool:
     """吃阿司匹林 每晚八点半 提醒一下爷爷: behind the ask stands nothing but who is to be reminded."""
-    if tokens[ask.i].kind is not K.ASK or ask.to_me:
+    if tokens[ask.i].kind not in (K.ASK, K.CALL) or ask.to_me or ask.is_noun:
         return False
     rest = [t for k, t in enumerate(tokens) if k >= ask.j and not removed[k] and t.kind not in _LIGHT]
-    return len(rest) == 1 and rest[0].kind is K.PERSON
+    if rest and rest[0].kind is K.ME and rest[0].n == 0:
+        rest = rest[1:]  # 我老婆
+    if len(rest) == 1 and rest[0].kind is K.PERSON:
+        return True
+    if tokens[ask.i].word[:1] <= "z":
+        return len(rest) == 1 and rest[0].kind is K.WORD and at(tokens, ask.j).word not in ("to", "about", "of")
+    short = len(rest) == 1 and rest[0].kind is K.TEXT and rest[0].end - rest[0].start <= _LONGEST_NAME
+    return short and text[rest[0].start] not in VERBS and rest[0].end - rest[0].start > 1
 
 
 def _drop_bound_verbs(tokens: list[Token], found: list[Found], ask: Ask, removed: bytearray) -> None:
@@ -105,7 +117,7 @@ def _drop_bound_verbs(tokens: list[Token], found: list[Found], ask: Ask, removed
         k = each.i - 1
         while k > ask.j and tokens[k].kind is not K.PUNCT and not removed[k]:
             k -= 1
-        if k > ask.j and tokens[k].kind is K.PUNCT and tokens[each.i - 1].end - tokens[k].end <= 3:
+        if k >= ask.j and tokens[k].kind is K.PUNCT and tokens[each.i - 1].end - tokens[k].end <= 3:
             removed[k : each.i] = b"\x01" * (each.i - k)
 
 

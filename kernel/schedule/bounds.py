@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kernel.schedule.clocks import at, clock
+from kernel.schedule.day_names import named_en
 from kernel.schedule.days import day
 from kernel.schedule.lengths import Read, in_phrase, is_english
 from kernel.schedule.phrases import (
@@ -89,10 +90,17 @@ def from_phrase(tokens: list[Token], i: int) -> Read:
     return None
 
 
+def _is_named(tokens: list[Token], i: int) -> bool:
+    """the winter solstice."""
+    return i < len(tokens) and named_en(tokens, i) is not None
+
+
 def until(tokens: list[Token], i: int) -> Read:
     """直到3月底, 到13号为止, until Friday, until 6pm."""
     j = i + 1
-    while at(tokens, j).kind in (K.UNTIL, K.AT) or (at(tokens, j).word == "the" and at(tokens, j + 1).kind is K.NEXT):
+    while at(tokens, j).kind in (K.UNTIL, K.AT) or (
+        at(tokens, j).word == "the" and (at(tokens, j + 1).kind is K.NEXT or _is_named(tokens, j + 1))
+    ):
         j += 1
     read = day(tokens, j)
     k = read[1] if read else j
@@ -199,7 +207,7 @@ def except_phrase(tokens: list[Token], i: int) -> Read:
         elif (token.kind is K.HOLIDAY and token.word == "statutory") or token.word in ("holidays", "holiday"):
             holidays = True
             j += 1
-        elif token.kind in (K.AND, K.AT, K.OR, K.FOR) or token.word in ("on", ",", "the", "public"):
+        elif token.kind in (K.AND, K.OR, K.FOR) or token.word in ("on", "在", "于", ",", "the", "public"):
             j += 1
         else:
             break

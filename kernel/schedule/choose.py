@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernel.schedule.asks import Ask, clause_start
+from kernel.schedule.asks import BEDS, Ask, clause_start
 from kernel.schedule.clocks import at
 from kernel.schedule.phrases import (
     Ahead,
@@ -123,6 +123,9 @@ def choose(groups: list[Group], ask: Ask, tokens: list[Token], *, english: bool)
         return [f for g in used for f in g.found], plan
     if _names_event(after, ask, tokens):
         after = after[1:]
+    elif after and plan.days and soft(tokens, ask.j, after[0].i) and _is_of_event(plan, _plan(after[:1])):
+        used = list(inside)
+        plan = _plan(used) if used else Plan()
     for index, each in enumerate(after):
         taken = _after(each, index, used, plan, ask, tokens, english)
         if taken:
@@ -131,9 +134,21 @@ def choose(groups: list[Group], ask: Ask, tokens: list[Token], *, english: bool)
     return [f for g in used for f in g.found], plan
 
 
+def _is_of_event(before: Plan, own: Plan) -> bool:
+    """exam on Sept 20, remind me Sept 18 at 9am: the request has a day and an hour of its own."""
+    bare = bool(before.days) and not (
+        before.has_time or before.is_series or before.lead or before.start or before.until
+    )
+    return bare and bool(own.days) and own.has_time and not own.is_series
+
+
 def _names_event(after: list[Group], ask: Ask, tokens: list[Token]) -> bool:
     """提醒我周五的会议，周四晚上8点: the first day belongs to the body, a later one has the time."""
-    if len(after) < 2 or at(tokens, after[0].j).kind is not K.OF:
+    if len(after) < 2:
+        return False
+    if at(tokens, after[0].i - 1).word in ("the", "my", "our") and at(tokens, after[0].j).kind is K.WORD:
+        return _plan(after[1:2]).has_time  # about the 3pm meeting at 2:30pm
+    if at(tokens, after[0].j).kind is not K.OF:
         return False
     if _plan(after[:1]).has_time:
         inside = not soft(tokens, ask.j, after[0].i)  # 提醒我订明早6点的出租车，今晚8点
@@ -281,6 +296,8 @@ def _narrows(g: Group, plan: Plan) -> bool:
         for p in g.phrases
         if isinstance(p, Workdays) or (isinstance(p, Weekdays) and p.each) or (isinstance(p, _DATED) and windows)
     ]
+    if plan.windows and not plan.days and all(isinstance(p, Day) for p in g.phrases) and not plan.is_dated_series:
+        return True  # 下午1点到4点每小时…，就今天
     again = (windows and plan.windows) or (days and (plan.days or plan.workdays))
     parts = sum(isinstance(p, Part) for p in g.phrases) if windows else 0
     return not again and 0 < len(g.phrases) == len(windows) + len(days) + parts
@@ -343,7 +360,7 @@ def _is_name(tokens: list[Token], i: int, j: int) -> bool:
         return len(words) <= 3
     return (
         0 < j - i <= 2
-        and all(t.kind in (K.TEXT, K.PERSON, K.ME) for t in words)
+        and all(t.kind in (K.TEXT, K.PERSON, K.ME) or (t.kind is K.NUM and words[-1].word in BEDS) for t in words)
         and tokens[j - 1].end - tokens[i].start <= 5
     )
 
@@ -362,24 +379,3 @@ def _is_last_word(tokens: list[Token], j: int) -> bool:
     return len(rest) <= 3 and all(
         t.kind in _SOFT or t.kind in (K.PUNCT, K.QUESTION, K.ASK, K.ME) or t.word in ("too",) for t in rest
     )
-
-
-def as_ahead(found: list[Found]) -> list[Found]:
-    """Lengths of time read as "from now": a timer of 3 minutes."""
-    return [
-        f._replace(phrase=Ahead(f.phrase.span)) if isinstance(f.phrase, Lasting) and f.phrase.span.seconds else f
-        for f in found
-    ]
-
-
-def as_cycle(found: list[Found]) -> list[Found]:
-    """Lengths of time read as steps: 一小时提醒我一次."""
-    out = []
-    for each in found:
-        if isinstance(each.phrase, Lasting) and (each.phrase.span.seconds or each.phrase.span.days):
-            span = each.phrase.span
-            step = Cycle(span.seconds + 86400 * span.days, "s") if span.seconds else Cycle(span.days, "d")
-            out.append(each._replace(phrase=step))
-        else:
-            out.append(each)
-    return out

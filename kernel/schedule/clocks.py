@@ -174,8 +174,11 @@ def _pointed(tokens: list[Token], i: int) -> Read:
         return None
     hour, j = int(token.n), i + 2
     follow = at(tokens, j)
+    if follow.word == "搭" and at(tokens, j + 1).kind is K.NUM and 0 < tokens[j + 1].n < 12:
+        return _valid(hour, int(tokens[j + 1].n) * 5), j + 2  # 三点搭九: the minute hand stands on the nine
     if follow.word == "半" or (follow.kind is K.HALF and follow.n and at(tokens, j + 1).kind is not K.UNIT):
-        return _valid(hour, 30), j + 1
+        clock_word = at(tokens, j + 1).kind is K.UNIT and at(tokens, j + 1).end - follow.end == 1
+        return _valid(hour, 30), j + 2 if clock_word and at(tokens, j + 1).word == "h" else j + 1  # 八点半钟
     if follow.kind is K.HALF:
         return _valid(hour, 0), j + 1
     if follow.kind is K.IN and at(tokens, j + 1).kind is K.NUM and at(tokens, j + 2).word in ("m", "quarter"):

@@ -20,7 +20,7 @@ _PERIODS: dict[Part, str] = {
     (K.UNIT, 12, "y"): "年",
     (K.WEEKEND, 0, "周末"): "周末 星期末 礼拜末",
 }
-_YEARS = {"明": 1, "后": 2, "去": -1}
+_YEARS = {"明": 1, "出": 1, "后": 2, "去": -1}
 
 _DAYS = {"今": 0, "明": 1, "昨": -1}
 _DAY_PARTS = {"morning": "早 早上 晨 朝", "evening": "晚 晚上 夜 晚黑", "noon": "午 中午"}
@@ -36,6 +36,11 @@ _OTHERS: tuple[tuple[Part, Part, str], ...] = (
     ((K.DAILY, 1, "每"), (K.PERIOD, 0, "evening"), "晚|晚"),
     ((K.DAILY, 0, "每天"), (K.FILLER, 0, "早中晚"), "每天|早中晚 每日|早中晚 每天|早午晚 每天|早晚各"),
     ((K.HOLIDAY, 0, "除夕"), (K.PERIOD, 0, "evening"), "除夕|夜"),
+    ((K.UNIT, 0, "个"), (K.HALF, 30, "半"), "粒|半"),
+    ((K.CALL, 0, "告诉"), (K.ME, 0, "我"), "话|我知 话|给我知"),
+    ((K.POINT, 0, "点"), (K.GLUE, 0, "搭"), "点|搭 点|踏"),
+    ((K.POINT, 0, "点"), (K.HALF, 0, "sharp"), "点|搭正 点|踏正"),
+    ((K.POINT, 0, "点"), (K.HALF, 30, "半"), "点|搭半 点|踏半"),
 )
 
 
@@ -43,6 +48,8 @@ def compounds() -> Iterator[tuple[Part, Part, str, str]]:
     """Both tokens of each compound, and the characters of each."""
     for n, digit in enumerate("一二三四五六七八九十", 1):
         yield (K.UNIT, 1, "月"), (K.NUM, n, "lunar"), "月", f"初{digit}"
+        if n > 5:
+            yield (K.PERIOD, 0, "morning"), (K.NUM, n, "zh"), "朝", digit  # 朝九晚九
         if n > 1:  # 大年初一 is 春节, a word of its own.
             for head in ("大年", "年", "新年", "春节"):
                 yield (K.LUNAR, 1, "正月"), (K.NUM, n, "lunar"), head, f"初{digit}"

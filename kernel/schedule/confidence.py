@@ -64,6 +64,8 @@ def _is_repaired(seen: Seen) -> bool:
 def _is_taken_back(seen: Seen) -> bool:
     """9点提醒我开会，不对，10点; of 明天9点，不对，10点提醒我 the later time was taken, which is what was meant."""
     last = seen.used[-1].start if seen.used else 0
+    if _BREAKS.isdisjoint(seen.folded[last:]):
+        return False
     listed = _TAKEN_BACK_EN if seen.folded.isascii() else _TAKEN_BACK_ZH + _TAKEN_BACK_EN
     for word in listed:
         at = seen.folded.find(word, last)

@@ -16,13 +16,16 @@ from kernel.schedule.phrases import (
     Day,
     Either,
     Found,
+    From,
     FromClock,
     Hourly,
     Lasting,
     Lead,
     Named,
     OffMonth,
+    Part,
     Phrase,
+    Unclear,
     Until,
     Weekdays,
     Window,
@@ -70,8 +73,10 @@ def conflicts(groups: list[Group], used: list[Found], ask: Ask, tokens: list[Tok
     return (
         _is_unread(covered, groups, ask, tokens)
         or _has_ragged_edge(covered, left, used, ask, tokens)
+        or any(_goes_on(tokens, f, covered) for f in used)
         or _lists_event(used, ask, tokens)
         or _excludes_more(used, covered, tokens)
+        or _ends_unknown(used, covered, tokens)
         or _names_unknown_day(covered, ask, tokens)
         or _are_some_of_them(used, ask, tokens)
         or _has_second_task(left, ask, tokens)
@@ -140,6 +145,7 @@ def _is_beside(left: list[Found], groups: list[Group], used: list[Found], ask: A
         or _has_second_time(left, used, ask, tokens)
         or any(isinstance(f.phrase, Lasting) and f.i == ask.j and not ask.is_noun for f in left)
         or any(_steps_behind(f, ask, tokens) for f in left)
+        or any(isinstance(f.phrase, Unclear) and f.i >= ask.j and soft(tokens, ask.j, f.i) for f in left)
         or any(_asks_again(tokens, g) or _closes_with_other_days(tokens, g, used) for g in others)
         or any(_closes_with_other_time(tokens, g, used, ask) or _closes_with_other_day(tokens, g, used) for g in others)
         or any(_is_parted(left, f, ask, tokens) for f in used)
@@ -183,13 +189,23 @@ def _has_ragged_edge(covered: set[int], left: list[Found], used: list[Found], as
     return any(_is_ragged(tokens, k, f, covered, ask) for k, f in edges)
 
 
+def _goes_on(tokens: list[Token], f: Found, covered: set[int]) -> bool:
+    """from 9 tonight to 1: the end of a stretch that was not read with its start."""
+    k = f.j
+    if k in covered or not isinstance(f.phrase, (FromClock, Part, Clock, From)):
+        return False
+    joins = tokens[k].word in ("to", "到", "至", "till", "until") if k < len(tokens) else False
+    return joins and at(tokens, k + 1).kind in (K.NUM, K.CLOCK) and k + 1 not in covered
+
+
 def _lists_event(used: list[Found], ask: Ask, tokens: list[Token]) -> bool:
     """飞机是后天下午3点20，中午12点提醒我出发: after words of its own the first time is the event's."""
     clocks = [f for f in used if isinstance(f.phrase, Clock) and f.j <= ask.i]
     if len(clocks) < 2 or any(isinstance(f.phrase, (Cycle, Workdays, Lead)) for f in used):
         return False
-    first = min(f.i for f in used)
-    told = clause_start(tokens, first) < first and not soft(tokens, clause_start(tokens, first), first)
+    covered = {k for f in used for k in range(f.i, f.j)}
+    before = (k for k in range(clause_start(tokens, clocks[0].i), clocks[0].i) if k not in covered)
+    told = any(not soft(tokens, k, k + 1) for k in before)
     between = tokens[clocks[0].j : clocks[1].i]
     return told and any(t.kind is K.PUNCT and t.word == "," for t in between)
 
@@ -229,7 +245,7 @@ def _asks_again(tokens: list[Token], g: Group) -> bool:
     while at(tokens, k).kind is K.FILLER:
         k += 1
     opened = at(tokens, g.i - 1).kind in (K.FILLER, K.PUNCT, K.AND)
-    return opened and at(tokens, k).kind is K.ASK and at(tokens, k + 1).kind in (K.ME, K.TIMES, K.PUNCT)
+    return opened and at(tokens, k).kind in (K.ASK, K.CALL) and at(tokens, k + 1).kind in (K.ME, K.TIMES, K.PUNCT)
 
 
 def _closes_with_other_days(tokens: list[Token], g: Group, used: list[Found]) -> bool:
@@ -242,7 +258,12 @@ def _closes_with_other_days(tokens: list[Token], g: Group, used: list[Found]) ->
 
 def _is_parted(left: list[Found], f: Found, ask: Ask, tokens: list[Token]) -> bool:
     """提醒我检查灭火器，每年11月9号消防日上午10点: a Chinese clause behind the ask with a day that was not taken."""
-    if f.i < ask.j or "a" <= tokens[f.i].word[:1] <= "z":
+    if f.i < ask.j:
+        return False
+    if tokens[ask.i].word[:1] <= "z" and isinstance(f.phrase, Clock) and _opens_clause(tokens, f.i):
+        dated = (each for each in left if isinstance(each.phrase, (Dates, Weekdays, Named)) and ask.j <= each.i < f.i)
+        return any(_opens_clause(tokens, each.i) for each in dated)  # pay rent, 1st of month, 9am
+    if "a" <= tokens[f.i].word[:1] <= "z":
         return False
     return any(
         ask.j <= each.i < f.i
@@ -269,7 +290,9 @@ def _closes_with_other_time(tokens: list[Token], g: Group, used: list[Found], as
 def _means_all(left: list[Found], ask: Ask, tokens: list[Token]) -> bool:
     """8点吃药、9点量血压，都提醒我: each of the times before the ask is meant, with a task of its own."""
     every = at(tokens, ask.i - 1).word in ("都", "各", "分别")
-    return every and any(isinstance(f.phrase, Clock) and f.j <= ask.i for f in left)
+    clocks = [f for f in left if isinstance(f.phrase, Clock) and f.j <= ask.i]
+    lines = at(tokens, ask.i - 1).word == "\n"  # 8:00 吃药, 20:00 量血压, and 提醒我 in a line of its own
+    return any(every or (lines and (f.i == 0 or tokens[f.i - 1].word == "\n")) for f in clocks)
 
 
 def _closes_with_other_day(tokens: list[Token], g: Group, used: list[Found]) -> bool:
@@ -300,6 +323,13 @@ def _excludes_more(used: list[Found], covered: set[int], tokens: list[Token]) ->
         if token.kind is K.EXCEPT and token.end - token.start > 1 and k not in covered:
             return any(isinstance(f.phrase, (Cycle, Workdays)) for f in used)
     return False
+
+
+def _ends_unknown(used: list[Found], covered: set[int], tokens: list[Token]) -> bool:
+    """每晚9点…，到放寒假为止: an end of the series that no phrase holds."""
+    if not any(isinstance(f.phrase, (Cycle, Workdays)) for f in used):
+        return False
+    return any(t.word == "为止" and k not in covered for k, t in enumerate(tokens))
 
 
 def _steps_behind(f: Found, ask: Ask, tokens: list[Token]) -> bool:

@@ -80,6 +80,18 @@ def checked(days: list[int], month: int, year: int | None) -> DayPhrase | Unclea
     return Dates(tuple(days), month, year)
 
 
+def _day_behind(tokens: list[Token], j: int, last: int) -> tuple[int, int] | None:
+    """Dec 24, 25 and 26: the next day of a list; behind a comma only where the list goes on."""
+    joint = at(tokens, j)
+    if joint.kind is not K.AND and joint.word != ",":
+        return None
+    more = number_th(tokens, j + 1)
+    if more is None or at(tokens, more[1]).kind is K.POINT:
+        return None
+    goes_on = at(tokens, more[1]).kind is K.AND or at(tokens, more[1]).word == ","
+    return more if joint.kind is K.AND or (goes_on and last < more[0] <= 31) else None
+
+
 def en_month(tokens: list[Token], i: int) -> Read:
     """March 24th, Mar 24 2026; a month alone is not a day."""
     month = int(tokens[i].n)
@@ -89,9 +101,7 @@ def en_month(tokens: list[Token], i: int) -> Read:
         return None
     n, j = first
     days = [n]
-    while (
-        at(tokens, j).kind is K.AND and (more := number_th(tokens, j + 1)) and at(tokens, more[1]).kind is not K.POINT
-    ):
+    while more := _day_behind(tokens, j, days[-1]):
         days.append(more[0])
         j = more[1]
     year, j = year_after(tokens, j)

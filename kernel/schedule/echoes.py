@@ -88,6 +88,9 @@ _ECHO = (
 )
 _RECEIPTS = ("已创建", "创建成功", "设置成功", "下次:", ",下次 ", "\n🕐", "\n✅")
 """Wherever they stand, somebody reports what was set."""
+_PROGRAMS = ("写", "帮我写", "帮忙写", "用py", "开发", "做一个", "做个", "编一个", "编个", "搭一个", "搭个")
+_PROGRAM_NOUNS = ("脚本", "程序", "代码", "函数", "插件", "app", "bot", "机器人")
+"""Somebody wants a program that reminds, not to be reminded."""
 _LOG = ("insert into", "[info]", "[error]", "[warn]", "[debug]", "traceback")
 _LEVELS = (" info ", " error ", " warn ", " warning ", " debug ")
 _STAMP_ENDS = frozenset("0123456789]z")
@@ -116,6 +119,8 @@ def is_foreign(folded: str) -> bool:
         return True
     if _holds(folded, _ABOUT_TEXT):
         return True
+    if folded[:4].lstrip().startswith(_PROGRAMS) and _holds(folded, _PROGRAM_NOUNS):
+        return True  # 写一个每天9点提醒我的脚本
     if _holds(folded, _LOG) or (":" in folded and _is_log(folded)) or ("select " in folded and " from " in folded):
         return True
     head = (

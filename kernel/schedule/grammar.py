@@ -47,7 +47,7 @@ from kernel.schedule.phrases import (
 )
 from kernel.schedule.ranges import clock_or_window, day_phrase
 from kernel.schedule.repeats import daily, every, other, past_each_hour, times
-from kernel.schedule.spans import span
+from kernel.schedule.spans import is_one_and_a_half, span
 from kernel.schedule.tokens import Kind, Token
 from kernel.schedule.zone_words import zone_phrase
 
@@ -144,7 +144,7 @@ def _more_clocks(tokens: list[Token], found: list[Found], i: int) -> int:
         ):
             return i
         if follow.kind not in _AFTER_LISTED or (
-            follow.word not in (",", "to", "am", "pm") and follow.kind in (K.PUNCT, K.RANGE, K.POINT)
+            follow.word not in (",", ".", "!", "end", "to", "am", "pm") and follow.kind in (K.PUNCT, K.RANGE, K.POINT)
         ):
             return i
         read = clock(tokens, j, loose=True)
@@ -173,6 +173,8 @@ def _number(tokens: list[Token], i: int) -> Read:
         return Clock(int(token.n)), i + 1  # 8 tonight
     if at(tokens, i - 1).kind is K.AND and at(tokens, i + 1).word == "on" and at(tokens, i + 2).kind in _WEEKLY:
         return clock(tokens, i, loose=True)  # at 6:45 on weekdays and 8 on weekends
+    if _lists_hour(tokens, i):
+        return Clock(int(token.n), literal=True), i + 1
     bare = bare_window(tokens, i) or bare_listed(tokens, i) or listed_length(tokens, i)
     if bare:
         return bare
@@ -188,7 +190,7 @@ def _number(tokens: list[Token], i: int) -> Read:
         if length:
             return length
     named = day_phrase(tokens, i)
-    if named:
+    if named and not (found and _is_taken(tokens, i, found[1])):
         return named
     if found:
         closed = _closed(tokens, found[1])
@@ -202,10 +204,43 @@ def _number(tokens: list[Token], i: int) -> Read:
     return None
 
 
+_MOST_HOURS = 24
+_MOST_BEFORE = 3
+"""Characters of the verb before a length that closes a message (叫足五日)."""
+
+
+def _is_taken(tokens: list[Token], i: int, j: int) -> bool:
+    """…，食七日: behind a short verb that opens its clause 日 counts days, it names none."""
+    verb, follow = at(tokens, i - 1), at(tokens, j)
+    if at(tokens, j - 1).word != "日" or verb.kind is not K.TEXT or verb.end != tokens[i].start:
+        return False
+    if follow.kind not in (K.PUNCT, K.STOP, K.FILLER):
+        return False
+    k = i - 1
+    while k > 0 and tokens[k].kind is not K.PUNCT:
+        k -= 1
+    return tokens[k].kind is K.PUNCT and tokens[i].start - tokens[k].end <= _MOST_BEFORE
+
+
+def _lists_hour(tokens: list[Token], i: int) -> bool:
+    """for 6, 6:10 and 6:20 am: a bare hour that opens a list of written ones."""
+    token, before, joint = tokens[i], at(tokens, i - 1), at(tokens, i + 1)
+    opens = before.kind in (K.FOR, K.AT) and token.kind is K.NUM and token.word.isdigit() and token.n <= _MOST_HOURS
+    return opens and (joint.word == "," or joint.kind is K.AND) and at(tokens, i + 2).kind is K.CLOCK
+
+
 def _closed(tokens: list[Token], j: int) -> int:
     """The place after 为止, 就停, 后结束 from `j` on: what stands before them ends the series."""
     k = j + 1 if at(tokens, j).word == "就" or at(tokens, j).word in ("后", "之后") else j
-    return k + 1 if at(tokens, k).kind is K.STOP or (k > j and at(tokens, k).word in ("停", "停止")) else j
+    if at(tokens, k).word == "in" and at(tokens, k + 1).word == "total":
+        return k + 2  # 10 days in total
+    return (
+        k + 1
+        if at(tokens, k).kind is K.STOP
+        or at(tokens, k).word in ("total", "altogether")
+        or (k > j and at(tokens, k).word in ("停", "停止"))
+        else j
+    )
 
 
 def _holiday(tokens: list[Token], i: int) -> Read:
@@ -250,7 +285,7 @@ def _set_to(tokens: list[Token], i: int) -> Read:
 
 
 def _number_times(tokens: list[Token], i: int) -> Read:
-    if at(tokens, i + 1).word in ("times", "time"):
+    if at(tokens, i + 1).word in ("times", "time", "x"):
         loose = times(tokens, i + 1)
         if loose:
             return loose
@@ -273,6 +308,11 @@ def _period(tokens: list[Token], i: int) -> Read:
             return Clock(
                 int(number.n), 0, 0, token.word if token.word != "morning" or number.n < 12 else "forenoon"
             ), j + 1
+    length = (
+        span(tokens, j) if token.end - token.start == 1 and word == "morning" and number.start == token.end else None
+    )
+    if length and length[0].seconds and at(tokens, length[1]).kind in (K.ASK, K.CALL):
+        return Lead(length[0]), length[1]  # 早半个钟提我
     if word == "morning" and at(tokens, j).word == "evening" and at(tokens, j).start == token.end:
         shared = clock(tokens, j + 1)  # 早晚8点
         if shared and isinstance(shared[0], Clock) and not shared[0].literal:
@@ -301,7 +341,11 @@ _READERS: dict[Kind, Reader] = {
     K.HOLIDAY: _holiday,
     K.GLUE: lambda t, i: day_before(t, i) or day_phrase(t, i) if t[i].word == "the" else None,
     K.UNIT: lambda t, i: (
-        _number(t, i) if t[i].word == "quarter" else day_before(t, i) or day_phrase(t, i) if t[i].word == "d" else None
+        _number(t, i)
+        if t[i].word == "quarter" or is_one_and_a_half(t, i)
+        else day_before(t, i) or day_phrase(t, i)
+        if t[i].word == "d"
+        else None
     ),
     K.PERIOD: _period,
     K.EVERY: every,

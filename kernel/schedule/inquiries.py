@@ -98,6 +98,8 @@ def _in_chinese(tokens: list[Token], ask: Ask, before: list[Token], *, has_time:
         return True  # 明早8点你会叫我吗？我怕起不来
     if asks_back:
         return not polite or not has_time
+    if any(t.word == "哪个" for t in tokens[-3:]) and at(tokens, ask.j - 1).kind is not K.ME:
+        return True  # 8点提醒和9点提醒哪个好
     if any(t.kind is K.QUESTION and t.word in _VERDICTS for t in tokens[-5:]) and not (polite and has_time):
         return True
     return not has_time and tokens[-1].word == "?" and (asked or polite)

@@ -16,6 +16,8 @@ _QUOTE_PAIRS = {"“": "”", "「": "」", "『": "』", "《": "》"}
 
 def quoted(tokens: list[Token], i: int) -> bool:
     """Token `i` stands inside quotation marks."""
+    if K.QUOTE not in [t.kind for t in tokens]:
+        return False
     opened = 0
     for token in tokens[:i]:
         if token.kind is K.QUOTE:
@@ -44,11 +46,16 @@ def vetoed(tokens: list[Token], ask: Ask, used: list[Found], *, has_time: bool, 
         taken[f.i : f.j] = b"\x01" * (f.j - f.i)
     return (
         at(tokens, ask.i - 1).kind is K.NOT
+        or at(tokens, ask.i - 1).word in _DENIALS
         or _is_mention(tokens, ask, used)
         or _reported(tokens, ask, taken)
         or is_inquiry(tokens, ask, taken, has_time=has_time, english=english)
         or _to_do_now(tokens, ask, used)
     )
+
+
+_DENIALS = frozenset(words("didn't doesn't won't wouldn't hasn't haven't couldn't can't cannot"))
+"""you didn't remind me at 9"""
 
 
 def is_conditional(tokens: list[Token], ask: Ask, used: list[Found]) -> bool:
@@ -71,6 +78,10 @@ def _is_mention(tokens: list[Token], ask: Ask, used: list[Found]) -> bool:
         return True
     if tokens[ask.j - 1].kind is K.ASK and at(tokens, ask.j).kind is K.DAY and at(tokens, ask.j).n < 0:
         return True  # 吃药提醒昨天就删了
+    if tokens[ask.j - 1].word == "我" and at(tokens, ask.j).kind in (K.DAY, K.DONE) and at(tokens, ask.j).n <= 0:
+        gone = next((t for t in tokens[ask.j :] if t.kind in (K.CANCEL, K.PAUSE, K.PUNCT)), None)
+        if gone is not None and gone.kind is not K.PUNCT and "了" in (gone.word[-1:], tokens[-1].word):
+            return True  # 吃药的提醒我昨天删了
     first = used[0].phrase if used else None
     if not used or (isinstance(first, Day) and first.offset < 0):
         past = any(t.kind is K.DAY and t.n < 0 for t in tokens[: ask.i])
@@ -102,7 +113,7 @@ def _is_judged(tokens: list[Token], ask: Ask) -> bool:
 
 
 _MODALS = frozenset(words("will would should might"))
-_PROMISES = frozenset(words("i'll we'll he'll she'll they'll"))
+_PROMISES = frozenset(words("i'll we'll he'll she'll they'll he'd she'd they'd it'll it'd"))
 
 
 def _reported(tokens: list[Token], ask: Ask, taken: bytearray) -> bool:
@@ -122,6 +133,9 @@ def _reported(tokens: list[Token], ask: Ask, taken: bytearray) -> bool:
         return True  # the nurse will remind me
     if helper.word in _PROMISES:
         return True
+    passes_on = helper.word == "to" and any(t.word in ("tell", "ask") for t in tokens[opening : ask.i])
+    if passes_on and subject.kind is not K.YOU and subject.word not in ("tell", "ask"):
+        return True  # tell Bob to remind me at 9
     said = next((t for t in own if t.kind not in _SKIPPED), None)
     if said is not None and said.word == "以前":
         return True  # 以前每天10点你都会提醒我: a bygone habit.
@@ -140,7 +154,7 @@ def _speaks_of_other(tokens: list[Token], ask: Ask, first: Token, clause: list[T
         or t.word.endswith("你")
         for t in clause
     )
-    if first.kind is K.NOUN and first.word not in COUNTDOWNS and ask.i > tokens.index(first):
+    if first.kind is K.NOUN and not first.n and first.word not in COUNTDOWNS and ask.i > tokens.index(first):
         return True
     if any(
         t.word == "请"
@@ -151,6 +165,9 @@ def _speaks_of_other(tokens: list[Token], ask: Ask, first: Token, clause: list[T
     ):
         return True
     if first.kind is K.PERSON:
+        named = at(tokens, tokens.index(first) + 1)
+        if named.kind is K.TEXT and named.word and named.start == first.end:
+            return False  # 妈妈生日明天8点提醒我买蛋糕
         if ask.to_me and at(tokens, ask.i - 1).kind in (K.BEFORE, K.AFTER):
             return False  # 孩子放学前提醒我带雨衣
         waited = ask.to_me and at(tokens, ask.i - 1).word == "了" and not any(t.kind is K.HABIT for t in own)
@@ -200,6 +217,8 @@ def _to_do_now(tokens: list[Token], ask: Ask, used: list[Found]) -> bool:
     head = tokens[i]
     if not _is_now(head):
         return False
+    if at(tokens, ask.i - 1).kind in (K.BEFORE, K.AFTER, K.LINK) or any(t.word == "完" for t in tokens[i : ask.i]):
+        return False  # 查房前喊我, 查完房叫我: an event, no work
     if helped or not ask.to_me:
         return True
     if tokens[ask.j - 1].kind is K.ASK and any(t.word == ":" for t in tokens[i : ask.i]):

@@ -62,6 +62,8 @@ def length_phrase(tokens: list[Token], i: int, length: Span, j: int) -> Read:
             return cycle_of(length, between=False), j + 1
         case K.NUM if at(tokens, j + 1).kind is K.TIMES and tokens[i].kind is K.NUM and tokens[i].n == 1:
             return _loose(length), j + 2
+        case K.TEXT if length == Span(days=1) and tokens[i].n == 1 and at(tokens, j + 2).kind is K.TIMES:
+            return (_loose(length), j) if at(tokens, j + 1).kind is K.NUM else None  # 一日食药两次
     return None
 
 
@@ -141,14 +143,15 @@ def _carry_ahead(tokens: list[Token], found: list[Found], known: int, n: int) ->
 def few(tokens: list[Token], i: int) -> Read:
     """A few minutes: too vague to fire."""
     j = i + 1 if at(tokens, i).word == "a" else i
-    rough = at(tokens, j).kind in (K.NUM, K.HALF) and at(tokens, j + 1).word in ("来", "多", "几", "几个")
+    k = j + 2 if at(tokens, j + 1).word == "个" else j + 1  # 三个多小时
+    rough = at(tokens, j).kind in (K.NUM, K.HALF) and at(tokens, k).word in ("来", "多", "几", "几个")
     if (
         at(tokens, j).kind is not K.FEW
         and not rough
         and not (at(tokens, j).word == "approx" and at(tokens, j + 1).kind is K.UNIT)
     ):
         return None
-    j += 2 if rough else at(tokens, j).kind is K.FEW
+    j += 2 + (at(tokens, j + 1).word == "个") if rough else at(tokens, j).kind is K.FEW
     if at(tokens, j).word == "approx":
         j += 1
     if at(tokens, j).kind is K.OF or at(tokens, j).word == "more":
@@ -194,3 +197,24 @@ def in_phrase(tokens: list[Token], i: int) -> Read:
     if at(tokens, j).word == "time":
         j += 1
     return Ahead(found[0]), j
+
+
+def as_ahead(found: list[Found]) -> list[Found]:
+    """Lengths of time read as "from now": a timer of 3 minutes."""
+    return [
+        f._replace(phrase=Ahead(f.phrase.span)) if isinstance(f.phrase, Lasting) and f.phrase.span.seconds else f
+        for f in found
+    ]
+
+
+def as_cycle(found: list[Found]) -> list[Found]:
+    """Lengths of time read as steps: 一小时提醒我一次."""
+    out = []
+    for each in found:
+        if isinstance(each.phrase, Lasting) and (each.phrase.span.seconds or each.phrase.span.days):
+            span = each.phrase.span
+            step = Cycle(span.seconds + 86400 * span.days, "s") if span.seconds else Cycle(span.days, "d")
+            out.append(each._replace(phrase=step))
+        else:
+            out.append(each)
+    return out

@@ -12,7 +12,7 @@ from kernel.schedule.tellings import (
     is_told,
     tells_of_self,
 )
-from kernel.schedule.things import POINTERS, REMINDING, asks_person, first_of_weight, is_thing, points_at_one
+from kernel.schedule.things import POINTERS, REMINDING, asks_person, first_of_weight, is_one, is_thing, points_at_one
 from kernel.schedule.tokens import Kind, Token, words
 from kernel.schedule.values import Manage
 
@@ -79,7 +79,8 @@ def _revives(tokens: list[Token]) -> bool:
 
 def _managed(tokens: list[Token], folded: str) -> Manage | None:
     kinds = [t.kind for t in tokens]
-    if _SIGNS.isdisjoint(kinds) and _OFF_EN.isdisjoint([t.word for t in tokens[:5]]):
+    short = len(tokens) == len("我的提醒") - 1 and tokens[0].kind is K.ME and is_thing(tokens, 2)
+    if _SIGNS.isdisjoint(kinds) and not short and _OFF_EN.isdisjoint([t.word for t in tokens[:5]]):
         return None
     if folded.rstrip(" ?。").endswith(_WHETHER) and K.POLITE not in kinds and K.HELP not in kinds:
         return None
@@ -89,6 +90,8 @@ def _managed(tokens: list[Token], folded: str) -> Manage | None:
     refused = _refused(head, folded)
     if refused:
         return refused
+    if K.NOT in kinds and _is_mine_no_more(head):
+        return Manage.CANCEL
     asking = asks_person(head)
     if asking is not None and _done_away(head, asking, folded):
         return Manage.CANCEL
@@ -97,11 +100,19 @@ def _managed(tokens: list[Token], folded: str) -> Manage | None:
         told = asking is not None and wants_overview(head, asking)
         if told or owns_plans(head, folded):
             return Manage.LIST
-        return _bare(head) or (_pointed(head) if K.CANCEL in kinds or K.PAUSE in kinds else None)
+        return _bare(head) or (_pointed(head, folded) if K.CANCEL in kinds or K.PAUSE in kinds else None)
     acted = _acted(head, folded, things, asking)
     if acted:
         return acted
     return Manage.LIST if wants_overview(head, asking) else None
+
+
+def _is_mine_no_more(tokens: list[Token]) -> bool:
+    """吃药提醒我不要了: no 提醒我, but what I do not want."""
+    for i, token in enumerate(tokens[:-2]):
+        if token.word == "提醒" and i and tokens[i + 1].word == "我" and tokens[i + 2].word in _NEEDLESS:
+            return tokens[-1].word == "了" and len(tokens) <= i + 4
+    return False
 
 
 def _done_away(tokens: list[Token], asking: int, folded: str) -> bool:
@@ -252,6 +263,10 @@ def _refused(tokens: list[Token], folded: str) -> Manage | None:
         quits = i == start and token.word in _OFF_EN
         if token.kind not in (K.NOT, K.CANCEL) and not quits:
             continue
+        if token.word == "never" and at(tokens, i - 1).kind in (K.YOU, K.PERSON):
+            continue  # you never remind me
+        if token.word.endswith("了") and at(tokens, i - 1).kind is K.TEXT and i and tokens[i - 1].end == token.start:
+            continue  # 等雨停了提醒我
         k = i + 1
         while at(tokens, k).word in _HAVING:
             k += 1
@@ -323,16 +338,31 @@ def _is_about_time(tokens: list[Token]) -> bool:
 _TIMES = frozenset({K.DAY, K.WEEKDAY, K.POINT, K.CLOCK, K.DAILY, K.EVERY, K.PERIOD, K.WORKDAY, K.WEEKEND, K.DATE})
 
 
-def _pointed(tokens: list[Token]) -> Manage | None:
+def _pointed(tokens: list[Token], folded: str) -> Manage | None:
     """撤掉周五组会那条, 明早8点那个先停一下: by its time and a word that points at it."""
     verb = next((t for t in tokens if t.kind in (K.CANCEL, K.PAUSE)), None)
     if verb is None or is_done_by_other(tokens) or tells_of_self(tokens):
         return None
     if any(t.kind in (K.QUESTION, K.DONE, K.ASK, K.CREATE, K.OF) for t in tokens):
         return None
+    if any(place in folded for place in ("那里", "那儿", "那边", "那段", "那一段", "这里")):
+        return None  # 视频2:30那里暂停一下
+    if verb is at(tokens, first_of_weight(tokens)) and _is_one_by_time(tokens):
+        return Manage.CANCEL if verb.kind is K.CANCEL else Manage.PAUSE
     if not any(t.kind in _TIMES for t in tokens) or not any(points_at_one(tokens, i) for i in range(len(tokens))):
         return None
     return Manage.CANCEL if verb.kind is K.CANCEL else Manage.PAUSE
+
+
+def _is_one_by_time(tokens: list[Token]) -> bool:
+    """drop the 5pm one, remove the Friday one: nothing but a time says which."""
+    end = len(tokens)
+    while end and tokens[end - 1].kind in (K.PUNCT, K.POLITE, K.FILLER):
+        end -= 1
+    start = first_of_weight(tokens) + 1
+    named = [t for t in tokens[start : end - 1] if t.word not in ("the", "my", "at")]
+    timed = any(t.kind in _TIMES for t in named)
+    return is_one(at(tokens, end - 1)) and timed and all(t.kind in _TIMES or t.kind is K.NUM for t in named)
 
 
 def _bare(tokens: list[Token]) -> Manage | None:

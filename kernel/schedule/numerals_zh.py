@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "俩": 2}
+DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "俩": 2, "仨": 3}
 NUMERALS = frozenset(DIGITS) | frozenset("十百千廿卅")
 
 
@@ -28,6 +28,8 @@ def zh_number(run: str) -> tuple[float, str]:
             section = 0
         last = c
     how = "zh"
+    if len(run) > 1 and last == "零":
+        how = "approx"  # 十零分钟: ten and a few
     if len(run) >= 3 and last in DIGITS and run[-2] in DIGITS and run[-2] != "零":
         how = "approx"
     return total + section, how

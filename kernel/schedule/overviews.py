@@ -73,6 +73,8 @@ def wants_overview(tokens: list[Token], asking: int | None) -> bool:
         return False
     if tokens[first_of_weight(tokens)].word == "有没有" and is_thing(tokens, _last(tokens)):
         return True
+    if tokens[start].kind is K.NEXT and tokens[start].n > 0 and is_thing(tokens, start + 1):
+        return any(t.kind is K.QUESTION for t in tokens[start + 2 :])  # 下一个提醒是什么时候
     which = any(t.word in _WHICH and not _asks_of_other(tokens, i) for i, t in enumerate(tokens))
     if said & _WHICH and not which:
         return False

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from kernel.schedule import about, asks, body, choose, intent, runs
+from kernel.schedule import about, asks, body, calls, choose, hints, intent, lengths, runs
 from kernel.schedule.asks import Ask
 from kernel.schedule.changes import is_change
 from kernel.schedule.choose import Group
@@ -23,13 +23,14 @@ from kernel.schedule.folding import fold, without_layout
 from kernel.schedule.grammar import find_phrases
 from kernel.schedule.manage import managed
 from kernel.schedule.pairs import by_lead, resolve_leads, resolve_pairs, split
+from kernel.schedule.pastes import is_pasted
 from kernel.schedule.phrases import Found, Phrase, Vague
 from kernel.schedule.plan import Plan, gather
 from kernel.schedule.questions import ask_back, resolve
 from kernel.schedule.resolve import Moment, NotYet, refuse_unclear
 from kernel.schedule.scan import scan
 from kernel.schedule.tokens import Kind, Token, words
-from kernel.schedule.values import Doubt, Schedule, ScheduleIntent
+from kernel.schedule.values import Doubt, Manage, Schedule, ScheduleIntent
 
 LONGEST = 400
 """Characters of a message that is read at all: whoever writes more has written a text, not a reminder."""
@@ -78,7 +79,7 @@ def _read(text: str, now: datetime, zone: str) -> Understood | ScheduleIntent:
         return _nothing(zone)
     text = without_layout(text)
     folded = fold(text)
-    if is_foreign(folded):
+    if is_foreign(folded) or is_pasted(folded):
         return _nothing(zone)
     tokens = scan(folded)
     if not 0 < len(tokens) <= _MOST_TOKENS:
@@ -112,7 +113,22 @@ def _read(text: str, now: datetime, zone: str) -> Understood | ScheduleIntent:
         now=now,
         zone=zone,
     )
-    return _order(message) or _reminder(message) or _nothing(zone)
+    return _order(message) or _reminder(message) or _hint(message) or _nothing(zone)
+
+
+def _hint(message: _Message) -> ScheduleIntent | None:
+    """What would be an order if it named a reminder; places in a list are one by themselves."""
+    found = hints.hinted(message.text, message.folded, message.tokens)
+    if found is None:
+        return None
+    return ScheduleIntent(
+        zone=message.zone,
+        confidence=_ASKED,
+        manage=Manage.CANCEL if found.is_order else None,
+        is_narrowed=found.has_time,
+        places=found.places,
+        hint=found.body,
+    )
 
 
 def _nothing(zone: str) -> ScheduleIntent:
@@ -141,7 +157,8 @@ def _order(message: _Message) -> Understood | None:
     order = runs.order_after(message.groups, tokens, message.folded, english=message.english)
     if order is not None and message.asks and choose.soft(tokens, order.j, message.asks[0].i):
         return None  # Else a condition inside the work asks (超过80%通知我).
-    if order is None and not message.asks:
+    reports = all(ask.is_mild and at(tokens, ask.i - 1).kind is K.AND for ask in message.asks)
+    if order is None and reports:  # check the build every hour and tell me if it fails
         order = runs.order_before(message.groups, tokens, intent.first_word(tokens))
     if order is None or intent.quoted(tokens, order.i):
         return None
@@ -155,7 +172,11 @@ def _reminder(message: _Message) -> Understood | None:
             continue
         used, plan = _used(message, ask)
         has_time = plan.has_time or _is_polite(message, ask)
-        if intent.vetoed(message.tokens, ask, used, has_time=has_time, english=message.english):
+        if intent.vetoed(message.tokens, ask, used, has_time=has_time, english=message.english) and not (
+            calls.is_awaited(message.tokens, message.folded, ask)
+        ):
+            continue
+        if calls.is_told(message.tokens, message.folded, ask, used):
             continue
         if ask.is_mild and not (plan.has_time or plan.is_series or plan.unclear) and _is_idle(message, ask, plan, used):
             continue
@@ -191,7 +212,9 @@ def _is_task(message: _Message, ask: Ask) -> bool:
 
 
 def _is_idle(message: _Message, ask: Ask, plan: Plan, used: list[Found]) -> bool:
-    """A mild ask with no day either, or behind a condition (快递到了叫我): talk, not a request."""
+    """A mild ask with no day either, or behind a condition: talk, unless it asks by itself (提我買餸)."""
+    if not plan.deadline and not plan.days and calls.asks_alone(message.tokens, message.folded, ask):
+        return False
     tasked = any(t.kind is K.TEXT for t in message.tokens[ask.j :])
     later = ask.to_me and (tasked and plan.deadline if plan.vague is None else tasked or not plan.vague.event)
     if later and message.tokens[ask.i].word in _CALLS and choose.soft(message.tokens, 0, used[0].i):
@@ -226,10 +249,10 @@ def _used(message: _Message, ask: Ask) -> tuple[list[Found], Plan]:
             t.kind is K.TIMES and t.n == 1 for t in (at(message.tokens, ask.j), at(message.tokens, ask.j - 1))
         )
         if counted and not ask.is_noun:
-            return _with_plan(choose.as_cycle(used))
+            return _with_plan(lengths.as_cycle(used))
         timed = ask.is_timer or at(message.tokens, used[0].i - 1).word in asks.COUNTDOWNS
         if timed and not plan.cycles:
-            return _with_plan(choose.as_ahead(used))
+            return _with_plan(lengths.as_ahead(used))
     return used, plan
 
 
@@ -278,6 +301,10 @@ def _schedule(message: _Message, plan: Plan, used: list[Found], ask: Ask | None,
         raise NotYet(Doubt.AMBIGUOUS)
     if ask is not None and intent.is_conditional(message.tokens, ask, used):
         raise NotYet(Doubt.EVENT)
+    if ask is not None and calls.waits_besides(message.tokens, message.folded, ask, used):
+        raise NotYet(Doubt.EVENT)
+    if ask is not None and not used and ask.is_mild and calls.waits(message.tokens, message.folded, ask):
+        raise NotYet(Doubt.EVENT)
     if is_early(plan) and _wakes(message):
         raise NotYet(Doubt.AMBIGUOUS)
     return resolved([f.phrase for f in used], plan, moment)
@@ -298,7 +325,7 @@ def is_early(plan: Plan) -> bool:
 
 
 def _wakes(message: _Message) -> bool:
-    return not _WAKING.isdisjoint([t.word for t in message.tokens])
+    return "睡过" in message.folded or not _WAKING.isdisjoint([t.word for t in message.tokens])
 
 
 def _spoken(message: _Message, used: Sequence[Found], ask: Ask | None) -> list[Found]:

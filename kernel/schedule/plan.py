@@ -84,6 +84,11 @@ class Plan:
         return self.event_times is not None and len(self.times) > self.event_times
 
     @property
+    def is_dated_series(self) -> bool:
+        """Something repeats by the day or more."""
+        return bool(self.workdays or self.between or any(c.unit != "s" for c in self.cycles))
+
+    @property
     def sub_daily(self) -> Cycle | None:
         """The step in seconds, if one was said."""
         return next((c for c in self.cycles if c.unit == "s"), None)
@@ -106,7 +111,7 @@ class Plan:
 def gather(phrases: Iterable[Phrase]) -> Plan:
     """The plan of phrases in the order they were said."""
     plan = Plan()
-    phrases = _starts(list(phrases))
+    phrases = _parts_first(_starts(list(phrases)))
     period = ""
     marked = False  # it was said that a count is of all (共5次)
     fresh = False  # the period stands directly before the next clock time
@@ -178,6 +183,21 @@ def _starts(phrases: list[Phrase]) -> list[Phrase]:
     return phrases
 
 
+def _parts_first(phrases: list[Phrase]) -> list[Phrase]:
+    """from 6 to 9 tonight: the part of the day behind a window with bare hours is read before it."""
+    if Window not in map(type, phrases):
+        return phrases
+    for n, window in enumerate(phrases):
+        if not isinstance(window, Window) or any(c.period or c.hour > _NOON for c in (window.first, window.last)):
+            continue
+        dated = n + 1 < len(phrases) and isinstance(phrases[n + 1], (Day, Weekdays))
+        k = n + 2 if dated else n + 1  # from 8 to 11 tomorrow night
+        part = phrases[k] if k < len(phrases) else None
+        if isinstance(part, Part) and not part.each:
+            return [*phrases[:n], part, *phrases[n:k], *phrases[k + 1 :]]
+    return phrases
+
+
 def _in_period(clock: Clock, period: str) -> Clock:
     return Clock(clock.hour, clock.minute, clock.second, period, clock.literal)
 
@@ -209,6 +229,8 @@ def _add_clock(plan: Plan, clock: Clock, period: str, fresh: bool) -> None:
     if read is None:
         plan.unclear.append(Unclear(impossible=False))
     else:
+        if read.is_guess and read.moment.hour < _NOON and any(w.moment == read.moment for w in plan.times):
+            read = replace(read, moment=read.moment.replace(hour=read.moment.hour + 12))  # at 8, 2 and 8
         plan.times.append(read)
 
 
@@ -216,6 +238,7 @@ def _add_window(plan: Plan, window: Window, period: str) -> None:
     first = _read_clock(window.first, period, bool(period), None)
     last = _read_clock(window.last, window.first.period or period, False, first)
     bare = window.last.hour <= _NOON and not window.last.period
+    said = last
     if first and last and bare and not window.next_day and _is_before(last, first):
         later = wall_time(replace(window.last, hour=window.last.hour % 12 + 12, literal=True))
         last = later if later and not _is_before(later, first) else last
@@ -227,6 +250,7 @@ def _add_window(plan: Plan, window: Window, period: str) -> None:
         and window.first.hour < window.last.hour
         and last.is_guess is False
         and bare
+        and last is said
     ):
         first = wall_time(replace(window.first, literal=True))
     if first and last and _is_before(last, first):
@@ -308,7 +332,7 @@ def _close_parts(plan: Plan) -> None:
     if plan.start_time and not plan.sub_daily and not plan.hourly:
         plan.times.append(plan.start_time)  # "会议4点开始" names a time, "每2小时，9点开始" where a series begins.
         plan.start_time = None
-    if not plan.times and not plan.windows:
+    if not plan.times and not plan.windows and not plan.start_time:
         nooned = [p for p in plan.parts if p.period == "noon"]
         if nooned:
             noon = wall_time(Clock(12, 0, 0, "noon"))

@@ -18,7 +18,10 @@ _TEXTS = {
     Doubt.PAST: ("这个时间已经过去了，改到什么时候？", "That time has passed. When instead?"),
     Doubt.INVALID_DATE: ("没有这一天，改到哪一天？", "There is no such day. Which day instead?"),
     Doubt.INVALID_TIME: ("没有这个时间，改到几点？", "There is no such time. What time instead?"),
-    Doubt.AMBIGUOUS: ("具体是什么时间？", "When exactly?"),
+    Doubt.AMBIGUOUS: (
+        "具体是什么时间？比如「明天上午9点」「每周一8:30」。",
+        "When exactly? Like “tomorrow at 9” or “every Monday at 8:30”.",
+    ),
     Doubt.EVENT: ("那大概是几点？", "What time would that be?"),
     Doubt.BEYOND_CALENDAR: (
         "那一年的放假安排还没有公布，先定到哪一天？",

@@ -115,6 +115,9 @@ def every(tokens: list[Token], i: int) -> Read:
             return Unclear(impossible=False), k + 1
     if at(tokens, j).word == "single":
         j += 1
+    half, unit = at(tokens, j), at(tokens, j + 1)
+    if token.word == "每个" and half.kind is K.HALF and unit.word == "h" and unit.end - unit.start == 1:
+        return Cycle(5400, "s"), j + 2  # 每個半鐘: the one is not said; 每个半小时 is half an hour
     if at(tokens, j).n == 1 and at(tokens, j + 1).word == "个" and at(tokens, j + 2).kind is not K.HALF:
         j += 2  # 每一个工作日
     follow = at(tokens, j)
@@ -208,7 +211,7 @@ def times(tokens: list[Token], i: int) -> Read:
     """once a week, twice a day: only the day counts, the times are said elsewhere."""
     token = tokens[i]
     j = i + 1
-    if token.word in ("times", "once", "twice", "thrice", "time") and at(tokens, j).word in (
+    if token.word in ("times", "once", "twice", "thrice", "time", "x") and at(tokens, j).word in (
         "a",
         "each",
         "every",

@@ -47,6 +47,8 @@ def _one_span(tokens: list[Token], i: int) -> tuple[_Parts, int] | None:
         return _half_unit(tokens, i + 1)
     if token.kind is K.UNIT and token.word == "quarter":
         return _quarters(tokens, i, 1)
+    if is_one_and_a_half(tokens, i):
+        return _of_unit(1.5, tokens[i + 2]), i + 3
     number = amount(tokens, i)
     if number is None:
         return None
@@ -65,7 +67,24 @@ def _one_span(tokens: list[Token], i: int) -> tuple[_Parts, int] | None:
             j += 1
     elif part := _and_a_part(tokens, j + 1):
         value, j = value + part, j + 3
+    if unit.word == "h" and _has_minutes(tokens, j):
+        return (0, 0, round(value * 3600) + int(tokens[j + 1].n) * 60), j + 2  # 1hr30
     return _of_unit(value, unit), j + 1
+
+
+def _has_minutes(tokens: list[Token], j: int) -> bool:
+    """Directly behind the hours at `j` stands a number with no unit of its own."""
+    minutes, follow = at(tokens, j + 1), at(tokens, j + 2)
+    if minutes.kind is not K.NUM or minutes.start != tokens[j].end or not minutes.word.isdigit() or minutes.n >= 60:
+        return False
+    return follow.kind is not K.UNIT and "a" <= follow.word[:1] <= "z"
+
+
+def is_one_and_a_half(tokens: list[Token], i: int) -> bool:
+    """個半鐘, 个半小时: the one is not said."""
+    half, unit = at(tokens, i + 1), at(tokens, i + 2)
+    opens = at(tokens, i).word == "个" and at(tokens, i).kind is K.UNIT and at(tokens, i - 1).kind is not K.NUM
+    return opens and half.kind is K.HALF and half.n > 0 and unit.kind is K.UNIT and unit.word in ("h", "w", "M", "月")
 
 
 def _and_a_part(tokens: list[Token], j: int) -> float:

@@ -48,10 +48,25 @@ _OBJECTS = (
     "选项",
     "语",
     "词",
+    *words("那一页 那页 那段 那一段 那句 那一句 这段 这句 这页 部分 章节 模块 代码 文字 字样 段落 页面 图标 插件 接口"),
 )
 """With one of these behind it a reminder is something to read (提醒邮件)."""
 _HOLDERS = frozenset(words("about on in with of for from regarding"))
 _NO_OBJECTS = frozenset(words("everything rid out some both sending getting showing ones off"))
+
+
+_PAGES = tuple("篇段句页行章节张集首封份")
+"""What counts texts, not reminders (提醒那篇)."""
+_RELATIVES = frozenset(words("that which mentions mentioning containing saying mention contain"))
+_TEXTS = tuple(
+    holder + place
+    for holder in words(
+        "文档 文件 文章 报告 報告 稿 稿子 邮件 短信 方案 课件 表格 公告 论文 幻灯片 ppt 剧本 代码 脚本 合同 作文 简历 "
+        "手册 说明书 网页 文案 笔记"
+    )
+    for place in words("里 中 上 内 裡 入面 里面 中的 里的")
+)
+"""Where words about reminders stand that are no reminders."""
 
 
 OPEN_QUESTIONS = frozenset(
@@ -114,17 +129,25 @@ def is_other_object(tokens: list[Token], folded: str, i: int, things: list[int])
     """删掉文档里关于提醒的那段, delete the paragraph about reminders: what goes is no reminder."""
     if tokens[i].word[:1] > "z":
         last = things[-1]
-        if folded[tokens[last].end :].startswith(_OBJECTS):
+        if any(name in folded[: tokens[things[0]].start] for name in _TEXTS):
+            return True  # 把PPT里闹钟那一页删了
+        follow = folded[tokens[last].end :]
+        if follow.startswith(_OBJECTS) or (follow[:1] in ("那", "这") and follow[1:2] in _PAGES):
             return True
         of = next((k for k in range(last + 1, min(last + 5, len(tokens))) if tokens[k].kind is K.OF), None)
         if of is None or i in range(last, of + 2) or any(t.kind is K.PUNCT for t in tokens[last:of]):
             return False
         behind = folded[tokens[of].end :].lstrip()
+        if behind.startswith(("内容", "文字", "部分")):
+            return True
         measured = behind[:1] in ("那", "这") and not behind.startswith(_PARTS_OF_THEM)
         return measured or (at(tokens, of + 1).kind is K.TEXT and not behind.startswith(_PARTS_OF_THEM))
     k = things[0] - 1
     while k > i and (tokens[k].word in ("the", "my", "our", "a") or tokens[k].kind is K.ME):
         k -= 1
+    if any(t.word in _RELATIVES for t in tokens[i + 2 : things[0]]):
+        first = at(tokens, i + 2 if at(tokens, i + 1).word in ("the", "that", "this", "my") else i + 1)
+        return first.kind is K.WORD and first.word not in (*_NO_OBJECTS, "one", "ones", "all")  # the line that mentions
     named = (t for t in tokens[i + 1 : k] if t.kind in (K.WORD, K.CALL, K.AGENT, K.NOW, K.TEXT) and not t.n)
     return tokens[k].word in _HOLDERS and any(t.word not in (*_NO_OBJECTS, "my", "our", "his", "her") for t in named)
 
@@ -170,6 +193,9 @@ def is_gone_by(tokens: list[Token], i: int, things: list[int]) -> bool:
         for k, t in enumerate(between)
     ):
         return True  # 提醒被护士删了
+    own = bool(between) and between[-1].word == "我" and between[-1].start == tokens[things[-1]].end
+    if own and (tokens[i].word.endswith("了") or at(tokens, i + 1).word == "了"):
+        return True  # 闹钟我关掉了
     day = next((k for k, t in enumerate(between) if t.kind is K.DAY and t.n < 0), None)
     return told or (day is not None and all(t.kind is not K.OF for t in between[day:]))
 

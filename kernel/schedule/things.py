@@ -13,7 +13,12 @@ NAMES = frozenset(
         "reminder reminders alarm alarms timer timers remind countdown"
     )
 )
-REMINDING = frozenset(words("reminding pinging nudging alerting notifying bugging messaging texting telling waking"))
+REMINDING = frozenset(
+    words(
+        "reminding pinging nudging alerting notifying bugging messaging texting telling waking nagging pestering "
+        "hassling badgering buzzing"
+    )
+)
 """What stops when somebody stops reminding."""
 POINTERS = tuple(words("那个 这个 那条 这条 那一条 这一条 那一个 这一个 嗰个 呢个"))
 """Words that point at one of them."""
@@ -49,8 +54,18 @@ def is_thing(tokens: list[Token], i: int) -> bool:
     if follow.kind is K.TEXT and follow.start == token.end and token.word == "提醒":
         before = at(tokens, i - 1)
         which = before.kind is K.LIST and before.word not in _SHOWS
-        return which or before.kind in (K.OF, K.UNIT, K.TEXT, K.NEXT, K.NOUN) or before.word in POINTERS
+        return (
+            which
+            or before.word in ("什么", "咩", "乜", "哪些")
+            or before.kind in (K.OF, K.UNIT, K.TEXT, K.NEXT, K.NOUN)
+            or before.word in POINTERS
+        )
     return True
+
+
+def is_one(token: Token) -> bool:
+    """The one of "the third one"."""
+    return token.kind is K.NUM and token.n == 1 and token.word == "word"
 
 
 def points_at_one(tokens: list[Token], i: int) -> bool:

@@ -154,7 +154,12 @@ class ScheduleIntent:
     is_all: bool = False
     """Of `manage`: all of them were named (取消所有提醒), or all that are called `body`."""
     places: tuple[int, ...] = ()
-    """Of `manage`: which of them were named by their place in the list (取消第2个提醒), 1 the first, -1 the last."""
+    """Of `manage`: which of them were named by their place in the list (取消第2个提醒), 1 the first, -1 the last.
+
+    Without `manage` and no request (删第二个): which, if the list was of reminders."""
+    hint: str = ""
+    """Without `manage` and no request: what a verb of cancelling names without the word reminder (取消查房, cancel
+    rent). An order only where a stored reminder is called so; `is_narrowed` then says that a time was named too."""
 
     @property
     def is_request(self) -> bool:

@@ -172,6 +172,7 @@ _WORDS: tuple[tuple[Kind, float, str, str], ...] = (
         "soon sometime eventually shortly occasionally regularly periodically afterwards whenever someday",
     ),
     (K.AND, 0, "", "& plus and"),
+    (K.AND, 0, "and", "n"),
     (K.OR, 0, "", "or"),
     (K.RANGE, 0, "", "through thru to - –"),
     (K.OF, 0, "", "of"),
@@ -190,7 +191,8 @@ _WORDS: tuple[tuple[Kind, float, str, str], ...] = (
     (K.NOUN, 0, "", "reminder reminders remainder alarm alarms timer timers countdown wakeup"),
     (K.CREATE, 0, "", "start set create add make schedule put setup new book"),
     (K.ME, 0, "", "me us everyone everybody all ourselves the_team"),
-    (K.YOU, 0, "", "you yourself u ya"),
+    (K.YOU, 0, "", "you yourself"),
+    (K.YOU, 0, "you", "u ya"),
     (K.PERSON, 0, "", "he she they it him her them boss manager doctor nurse wife husband mom mum dad app phone"),
     (
         K.AGENT,
@@ -217,7 +219,7 @@ _WORDS: tuple[tuple[Kind, float, str, str], ...] = (
     (K.NOT, 0, "", "don't dont not never no"),
     (K.DONE, 0, "", "supposed reminded had already been sent forgot fired went ran"),
     (K.HABIT, 0, "", "always usually often keeps reminds"),
-    (K.SAID, 0, "", "asked told said says say mentioned thinks wrote"),
+    (K.SAID, 0, "", "asked told said says say mentioned thinks thought assumed wrote"),
     (
         K.QUESTION,
         0,

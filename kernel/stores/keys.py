@@ -87,7 +87,7 @@ SPENT_BY = Key("spentby", "platform:day", "hash", rules.KEEP_SPENDINGS, "four su
 GRANTS = Key("granted", "platform", "hash", None, "one field a right that an owner gave, two a chat that moved")
 HOMES = Key("homes", "platform", "hash", None, "one field an owner")
 PAIRING = Key("pairing", "", "hash", CODE_LIVES, "one code")
-RATE = Key("rate", "what:window", "string", timedelta(hours=1, seconds=1), "one a person and chat at work just now")
+RATE = Key("rate", "what:window", "hash", timedelta(hours=1, seconds=1), "1,000 events; one a person and chat just now")
 FLOOD = Key("flood", "what", "list", LONGEST_WINDOW, "200 calls; one a chat or method that was called just now")
 REST = Key("rest", "what", "string", LONGEST_REST, "one a chat or method that its platform told us to leave alone")
 UNANSWERED = Key("unanswered", "platform:chat", "list", KEEP_UNANSWERED, "20 lines")
@@ -102,7 +102,7 @@ BLOB_TOTAL = Key("blobtotal", "", "string", None, "one number, at most 1 GB")
 
 WAKE = Key("wake", "", "string", rules.WAKE_LIVES, "one")
 BEATS = Key("beats", "", "zset", rules.BEAT_LIVES, "one a process")
-LOCK = Key("lock", "name", "hash", HOLD, "one a bot that is polled")
+LOCK = Key("lock", "name", "hash", HOLD, "one a bot that is polled, one a press just answered")
 
 KEYS: tuple[Key, ...] = (
     *(SEEN, INBOX, READY_TIMES, ITEMS, ALBUMS, WAITS, FETCHES),

@@ -77,7 +77,7 @@ class Senders:
             holder=holder,
             moves=moves,
             counters=self.counters,
-            presses=Presses(adapter, self.clock, "auto"),
+            presses=Presses(adapter, self.clock, "auto", self.stores.locks, holder),
             typing=Typing(adapter, self.stores.outbox, self.clock, moves),
             drafts=Drafts(adapter, self.stores.outbox, self.clock, str, moves),
             mask=str,

@@ -54,7 +54,7 @@ async def test_a_stranger_is_told_once_a_day_and_makes_no_work() -> None:
         await bench.comes(bench.message("你好", STRANGER, D2), bench.message("hello?", STRANGER, D2))
 
         assert len(bench.texts) == 1
-        assert "允许的人" in bench.texts[0]
+        assert "还没有主人" in bench.texts[0]
         assert bench.inbox(D2) == []
         assert bench.adapter.acknowledged == ["e1", "e2"]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bots.adapter import ChatMoved
-from kernel.access import Access
+from kernel.access import Access, Rights, Standing
 from kernel.chat import Address, Change, ConversationId, Reply, Sender
 from kernel.ports import Grant, PromptRecord, Right, Silence
 from kernel.settings import AccessRule, PlatformId
@@ -253,4 +253,30 @@ async def test_who_is_let_in_by_a_grant_is_let_in_until_it_is_taken_back() -> No
         await bench.comes(writes(bench, WANG, "还在吗"))
 
         assert inboxes(bench) == {"2002": ["在"]}
-        assert bench.texts == [say("stranger", "zh", id="fake:2002")]
+        assert bench.texts == [say("stranger.unowned", "zh", id="fake:2002")]
+
+
+# --- what is known of them -----------------------------------------------------------------------------------------
+
+
+async def test_who_was_forgotten_and_writes_again_is_known_again_with_their_rights() -> None:
+    """A full member of a workspace had no tools after `/forget me`, until the bots were started again."""
+    member = replace(ANN, team="T1")
+    async with running(access=Access()) as bench:
+        await bench.comes(writes(bench, member, "在吗"))
+        await bench.stores.people.forget("fake", member.id)
+
+        await bench.comes(writes(bench, member, "又是我"))
+
+        rights = Rights(Access(), bench.stores.grants, bench.stores.people)
+        assert await rights.of_person(member.id, alone(member)) is Standing.ALLOWED
+
+
+async def test_a_group_that_another_process_saw_us_leave_is_known_once_somebody_is_heard_there_again() -> None:
+    async with running(access=OWNED) as bench:
+        await bench.comes(says(bench, ANN, "在吗"))
+        await bench.stores.chats.leave(WARD)
+
+        await bench.comes(says(bench, ANN, "回来了"))
+
+        assert [each.conversation for each in await bench.stores.chats.known("fake")] == [WARD]

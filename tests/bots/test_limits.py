@@ -147,3 +147,14 @@ async def test_what_is_not_read_wakes_no_worker() -> None:
 
         assert len(inboxes(bench)["-5"]) == 3
         assert alone(WANG) not in bench.memory.records
+
+
+async def test_copies_of_a_message_count_once_and_bring_no_second_notice() -> None:
+    """Slack tells each mention twice, and platforms repeat what was not acknowledged in time."""
+    async with running(limits=FEW) as bench:
+        await opens(bench)
+
+        await bench.comes(*(copy for each in flood(bench, WANG, FEW.member + 1) for copy in [each] * 5))
+
+        assert len(inboxes(bench)["-5"]) == FEW.member
+        assert bench.texts == [TOO_MUCH]

@@ -349,3 +349,21 @@ async def _none() -> str:
 async def _status(http: aiohttp.ClientSession, url: str) -> int:
     async with http.post(url, data=json.dumps({})) as answer:
         return answer.status
+
+
+async def test_who_goes_away_in_the_middle_of_a_request_is_no_error_of_ours() -> None:
+    """Anybody can do that as often as they like; each time cost a traceback in the log."""
+    hook = ready_hook()
+    with capture_logs() as logs:
+        async with listens(hook) as site:
+            _, writer = await asyncio.open_connection("127.0.0.1", site.port)
+            writer.write(b"POST /telegram HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            await writer.drain()
+            assert await site.post("/telegram") == 200
+
+            writer.close()
+            async with asyncio.timeout(10):
+                while not site.counters.of("http", path="/telegram", status="400"):  # noqa: ASYNC110 — through a socket
+                    await asyncio.sleep(0.01)
+
+    assert [each for each in logs if each["log_level"] == "error"] == []

@@ -58,7 +58,7 @@ async def test_on_a_fresh_installation_a_stranger_makes_no_work_and_is_told_once
             presses(bench, EVE, alone(EVE)),
         )
 
-        assert (bench.texts, bench.adapter.notices) == ([say("stranger", "zh", id="fake:666")], [])
+        assert (bench.texts, bench.adapter.notices) == ([say("stranger.unowned", "zh", id="fake:666")], [])
         assert (inboxes(bench), bench.memory.people, bench.memory.blobs) == ({}, {}, {})
         told = await bench.stores.silences.of(alone(EVE))
         assert {each.why for each in told} == {Silence.NOT_ALLOWED}
@@ -206,7 +206,7 @@ async def test_a_bot_cannot_own_us_even_one_that_is_let_in() -> None:
         assert await bench.stores.grants.owners("fake") == ()
         assert (
             await bench.stores.grants.redeem(
-                code, Grant(Right.OWNER, PlatformId("fake", "9001")), now=bench.clock.now()
+                code, Grant(Right.OWNER, PlatformId("fake", "9001")), "e9", now=bench.clock.now()
             )
             is Redeemed.OWNER
         )
@@ -231,6 +231,31 @@ async def test_who_guesses_is_told_five_times_that_it_is_wrong_and_then_no_more(
 
         assert bench.texts == [say("pair.wrong", "zh")] * CODE_TRIES
         assert (inboxes(bench), await bench.stores.grants.owners("fake")) == ({}, ())
+
+
+async def test_a_wrong_code_that_is_delivered_five_times_is_one_try_and_answered_once() -> None:
+    async with running(access=Access()) as bench:
+        code = await offered(bench)
+        wrong = writes(bench, EVE, "WRNG2345")
+
+        await bench.comes(*[wrong] * CODE_TRIES, writes(bench, ANN, code))
+
+        assert await bench.stores.grants.owners("fake") == ("1001",)
+        assert bench.texts.count(say("pair.wrong", "zh")) == 1
+
+
+async def test_while_nobody_owns_the_bot_a_code_that_ran_out_is_answered_however_often_they_wrote() -> None:
+    async with running(access=Access()) as bench:
+        await bench.comes(writes(bench, OWNER, "/start"), writes(bench, OWNER, new_code()))
+
+        assert bench.texts == [say("stranger.unowned", "zh", id="fake:9001"), say("pair.wrong", "zh")]
+
+
+async def test_once_there_is_an_owner_and_no_code_is_out_eight_signs_are_words_like_others() -> None:
+    async with running(access=OWNED) as bench:
+        await bench.comes(writes(bench, ANN, "TEAM 2345"))
+
+        assert (inboxes(bench), bench.texts) == ({"1001": ["TEAM 2345"]}, [])
 
 
 async def test_somebody_who_was_let_in_can_own_the_bot_too_and_an_owner_keeps_their_words() -> None:

@@ -158,14 +158,14 @@ async def test_a_code_is_made_for_an_owner_alone_with_the_bot_and_for_nobody_els
     grant = Grant(Right.OWNER, PlatformId("twin", "3003"))
     for at in (sits(ALLOWED, is_private=True), sits(OWNER)):
         found = await looked(stores, Command.PAIR, at)
-        assert (found.code, await stores.grants.redeem("ABCD2345", grant, now=START)) == ("", Redeemed.NONE)
+        assert (found.code, await stores.grants.redeem("ABCD2345", grant, "e1", now=START)) == ("", Redeemed.NONE)
 
     at = sits(OWNER, is_private=True)
     code = (await looked(stores, Command.PAIR, at)).code
 
     assert code_in(code) == code
     assert code in said(answer(Command.PAIR, "", EMPTY, at, (), Looked(code=code)).changes)
-    assert await stores.grants.redeem(code, grant, now=START) is Redeemed.OWNER
+    assert await stores.grants.redeem(code, grant, "e2", now=START) is Redeemed.OWNER
 
 
 @pytest.mark.parametrize(
@@ -233,3 +233,24 @@ async def test_what_everybody_used_is_for_an_owner_alone_with_the_bot() -> None:
         assert (await looked(stores, Command.USAGE, at)).usage.people == ()
 
     assert (await looked(stores, Command.USAGE, sits(OWNER, is_private=True))).usage.people != ()
+
+
+async def test_who_is_let_in_once_more_in_a_group_keeps_the_name_that_the_list_shows() -> None:
+    stores = await full()
+    wang = Grant(Right.PERSON, PlatformId("twin", "2002"), "小王")
+    await stores.grants.give(wang)
+    at = sits(OWNER)
+
+    again = answer(Command.ALLOW, "twin:2002", EMPTY, at, (), await looked(stores, Command.ALLOW, at, "twin:2002"))
+
+    assert again.gives is not None
+    assert (again.gives.whose.platform, again.gives.name) == (HERE.platform, "小王")
+
+
+async def test_a_name_cannot_pass_for_a_line_of_ours() -> None:
+    posing = Unanswered(START, Silence.NOT_ALLOWED, "Eve\n09:00, 院长\u202e")
+
+    told = said(answer(Command.WHY, "", EMPTY, sits(ALLOWED), (), Looked(unanswered=(posing,))).changes)
+
+    assert told.splitlines()[1:] == [told.splitlines()[-1]]
+    assert "\u202e" not in told

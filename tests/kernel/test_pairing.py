@@ -18,6 +18,13 @@ def test_a_code_is_found_in_a_message_that_is_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
+    "text", ["abcd 2345", "ABCD-2345", "`ABCD2345`", "“ABCD2345”", "「ABCD2345」", "ABCD2345.", "/pair abcd 2345"]
+)
+def test_it_is_found_as_people_copy_it_or_read_it_out(text: str) -> None:
+    assert code_in(text) == "ABCD2345"
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",
@@ -29,7 +36,9 @@ def test_a_code_is_found_in_a_message_that_is_nothing_else() -> None:
         "ABCD23456",
         "ABCD234O",  # signs that people take for one another are in none
         "ABCD2341",
-        "ABCD 2345",
+        "ABC D2345",
+        "AB CD 23 45",
+        "ABCD  2345",
         "ABCD2345!",
         "code: ABCD2345",
         "/new ABCD2345",

@@ -118,7 +118,7 @@ class Scene:
             self.platform,
             rights=Rights(self.access, self.stores.grants, self.stores.people),
             ports=ports,
-            presses=Presses(adapter, self.clock, "zh"),
+            presses=Presses(adapter, self.clock, "zh", self.stores.locks, "bot"),
             moves=Moves(self.stores.grants, self.clock),
             counters=Counters(),
             language="zh",

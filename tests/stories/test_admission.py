@@ -86,6 +86,16 @@ async def test_who_was_refused_hears_no_more_of_it_and_the_owner_is_not_asked_ag
     assert (len(seen(fresh, OWNER)), fresh.model.requests) == (2, [])
 
 
+async def test_the_card_in_a_new_group_is_in_the_language_of_the_owners_app(fresh: World) -> None:
+    here = fresh.platform
+    await pairs(fresh)
+
+    here.adds_the_bot(chat=WARD, title="Ward 3", person=OWNER, name="Eve", language="en")
+
+    card = await here.sees("Shall everybody there be able to use me?", chat=WARD)
+    assert [choice.label for choice in card.choices] == ["Open the group", "Deny"]
+
+
 async def test_a_group_is_opened_by_the_owner_and_its_members_talk_and_do_nothing_else(fresh: World) -> None:
     here = fresh.platform
     await pairs(fresh)

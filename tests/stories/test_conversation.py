@@ -126,7 +126,7 @@ async def test_a_stranger_gets_one_sentence_and_no_turn() -> None:
         here.platform.says("你好")
 
         await here.platform.sees("你好")
-        await here.platform.sees("只为允许的人服务", chat="777")
+        await here.platform.sees("还没有主人", chat="777")
 
         assert len([each for each in here.platform.shown if each.ref.conversation.chat == "777"]) == 1
         assert len(here.model.requests) == 1

@@ -112,11 +112,13 @@ class Platform:
         )
         self._inbound.put_nowait(press)
 
-    def adds_the_bot(self, *, chat: str, title: str, person: str = "1001", name: str = "小王") -> None:
+    def adds_the_bot(
+        self, *, chat: str, title: str, person: str = "1001", name: str = "小王", language: str | None = None
+    ) -> None:
         """A person adds the bot to a group."""
         event, where = f"u{next(self._numbers)}", ConversationId(self.platform, chat)
         self._inbound.put_nowait(
-            ChatChanged(event, where, Change.JOINED, self.clock.now(), Sender(person, name), title)
+            ChatChanged(event, where, Change.JOINED, self.clock.now(), Sender(person, name, language=language), title)
         )
 
     def brings(self, heard: Heard) -> None:

@@ -104,3 +104,15 @@ async def test_what_was_taken_back_before_its_commit_is_not_written_either() -> 
 
         step = pending.step(Session(chat()))
         assert (step.new_history, step.history) == (True, (said("一"),))
+
+
+async def test_what_ended_before_a_new_history_is_not_its_beginning() -> None:
+    """`/stop` and `/new` read together: the stored history had one message more than the session knew, for ever."""
+    async with shift() as here:
+        item = Item("0000000007", await here.says("/new"))
+        pending = Pending(history=(said("一"),))
+
+        pending.accept(item, Reaction(Session(chat()), new_history=True))
+
+        step = pending.step(Session(chat()))
+        assert (step.new_history, step.history) == (True, ())

@@ -151,6 +151,24 @@ async def test_what_becomes_ready_later_is_taken_then() -> None:
         task.cancel()
 
 
+async def test_what_a_hint_tells_of_and_becomes_ready_later_is_taken_then_and_not_at_the_next_look() -> None:
+    async with shift() as here:
+        message = await here.says("x", where="first")
+        await here.works()
+        worker = here.worker()
+        task = await serving(worker)
+        assert await here.clock.sleeper() == here.clock.now() + LOOK_EVERY
+        later = timedelta(seconds=0.3)
+        in_group = replace(message, event="group", conversation=chat("group"))
+        await here.stores.conversations.put(in_group, now=here.clock.now(), settle=later)
+
+        await worker.drain()
+        await here.clock.run_to(here.clock.now() + later)
+
+        await until(lambda: bool(here.said("group")))
+        task.cancel()
+
+
 async def test_one_conversation_that_breaks_leaves_the_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     async with shift() as here:
         inner = here.conversations.commit

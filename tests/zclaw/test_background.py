@@ -238,3 +238,16 @@ def test_a_mac_is_told_the_same_in_its_own_words(home: Path) -> None:
 @pytest.mark.parametrize(("platform", "kind"), [("darwin", Launchd), ("linux", Systemd)])
 def test_each_system_has_its_own_keeper(platform: str, kind: type) -> None:
     assert isinstance(background.keeper(platform), kind)
+
+
+@pytest.mark.usefixtures("ended", "unit")
+def test_the_code_that_makes_an_owner_is_not_written_into_a_log(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = ('telegram_bot_token = "1:canary"', 'telegram_api_url = "http://127.0.0.1:9"', 'listen = "127.0.0.1:0"')
+    (home / "zclaw.toml").write_text("\n".join(settings) + "\n")
+
+    assert main(["up", "--background"]) == 0
+
+    assert "`zclaw pair` prints the code" in capsys.readouterr().out
+    assert reached(lambda: "zclaw is starting (bots" in (home / "journal").read_text())
+    assert main(["down"]) == 0
+    assert "within 10 minutes" not in (home / "journal").read_text()

@@ -31,7 +31,7 @@ async def _redeemed(url: str, code: str) -> Redeemed:
     clock = SystemClock()
     stores = await open_stores(url, clock)
     try:
-        return await stores.grants.redeem(code, ANN, now=clock.now())
+        return await stores.grants.redeem(code, ANN, "e1", now=clock.now())
     finally:
         await stores.close()
 

@@ -20,6 +20,7 @@ def bot_ports(stores: Stores, clock: Clock) -> BotPorts:
         grants=stores.grants,
         rates=stores.rates,
         silences=stores.silences,
+        locks=stores.locks,
         wakeups=stores.wakeups,
         clock=clock,
     )

@@ -20,6 +20,9 @@ class MemoryFetches:
     async def take(self, platform: str, *, now: datetime) -> Fetching | None:
         """See `Fetches.take`."""
         self._memory.here()
+        for each, _, until in self._waiting(platform):
+            if until <= now:
+                each.fetch_at = None  # It is read as it is.
         free = [
             (at, each.item.inbound, each, until)
             for each, at, until in self._waiting(platform)

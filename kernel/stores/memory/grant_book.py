@@ -12,11 +12,11 @@ from kernel.settings import PlatformId
 
 @dataclass(slots=True)
 class Offer:
-    """The code that is good now; `used` by whom."""
+    """The code that is good now; `wrong` are the events that were none, `used` says by whom it was."""
 
     code: str
     until: datetime
-    wrong: int = 0
+    wrong: set[str] = field(default_factory=set)
     used: PlatformId | None = None
 
 

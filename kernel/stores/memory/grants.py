@@ -80,7 +80,7 @@ class MemoryGrants:
         """See `Grants.offer`."""
         self._book.offer = Offer(code, now + CODE_LIVES)
 
-    async def redeem(self, code: str, grant: Grant, *, now: datetime) -> Redeemed:
+    async def redeem(self, code: str, grant: Grant, event: str, *, now: datetime) -> Redeemed:
         """See `Grants.redeem`."""
         offer = self._book.offer
         if offer is None or now >= offer.until:
@@ -88,11 +88,11 @@ class MemoryGrants:
         if offer.used is not None:
             is_again = offer.used == grant.whose and offer.code == code
             return Redeemed.OWNER if is_again else Redeemed.NONE
-        if offer.wrong >= CODE_TRIES:
+        if len(offer.wrong) >= CODE_TRIES:
             return Redeemed.WRONG
         if offer.code != code:
-            offer.wrong += 1
+            offer.wrong.add(event)
             return Redeemed.WRONG
         offer.used = grant.whose
-        self._book.grants[grant.right, grant.whose] = grant
+        await self.give(grant)
         return Redeemed.OWNER

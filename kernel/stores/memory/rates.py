@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from kernel.ports.rates import EVENTS_KNOWN, Counted
 from kernel.stores import rules
 from kernel.stores.memory.state import Memory
 
@@ -14,8 +15,13 @@ class MemoryRates:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    async def count(self, what: str, window: timedelta, *, now: datetime) -> int:
+    async def count(self, what: str, window: timedelta, event: str, *, now: datetime) -> Counted:
         """See `Rates.count`."""
         self._memory.here()
-        self._memory.rates[what, rules.window_of(now, window)] += 1
-        return self._memory.rates[what, rules.window_of(now, window)]
+        rate = self._memory.rates[what, rules.window_of(now, window)]
+        if event in rate.events:
+            return Counted(rate.events[event], is_again=True)
+        rate.number += 1
+        if rate.number <= EVENTS_KNOWN:
+            rate.events[event] = rate.number
+        return Counted(rate.number)

@@ -6,7 +6,7 @@ No method awaits between its first and its last change, so each is one step as a
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -162,6 +162,14 @@ class Line:
         return any(rules.is_prior(parcel.outbound) for parcel in self.parcels)
 
 
+@dataclass(slots=True)
+class Rate:
+    """What was counted in one window: how many in all, and which event was the how many-th."""
+
+    number: int = 0
+    events: dict[str, int] = field(default_factory=dict)
+
+
 class Memory:
     """Everything the in-memory ports remember. With `is_away` set, every method of theirs raises `RetryLater`."""
 
@@ -184,7 +192,7 @@ class Memory:
         """By platform and day, then by person."""
         self.refused: dict[tuple[str, str], datetime] = {}
         self.grants = GrantBook()
-        self.rates: Counter[tuple[str, int]] = Counter()
+        self.rates: defaultdict[tuple[str, int], Rate] = defaultdict(Rate)
         self.floods = Tally()
         self.unanswered: dict[ConversationId, list[Unanswered]] = {}
         self.askers: dict[ConversationId, dict[str, int]] = {}

@@ -10,7 +10,7 @@ from kernel.chat import ConversationId
 from kernel.ports.chats import KEEP_ASKERS, KEEP_CHATS, MAX_ASKERS, MAX_CHATS, KnownChat
 from kernel.stores import rules
 from kernel.stores.keys import ASKERS, CHATS, conversation_piece, decoded, encoded
-from kernel.stores.redis.connect import Server
+from kernel.stores.redis.connect import Server, answering
 
 
 class RedisChats:
@@ -28,8 +28,10 @@ class RedisChats:
         before = cast(str | None, await self._server.ask("HGET", key, field))
         title = chat.title or (str(json.loads(before)["title"]) if before else "")
         told = {"title": title, "person": chat.person, "team": chat.team, "seen": rules.stamp(now)}
-        await self._server.ask("HSET", key, field, json.dumps(told))
-        await self._server.ask("EXPIRE", key, int(KEEP_CHATS.total_seconds()))
+        async with answering(), self._server.client.pipeline() as batch:
+            batch.hset(key, field, json.dumps(told))
+            batch.expire(key, KEEP_CHATS)
+            await batch.execute()
         if before is None:
             await self._make_room(key)
 
@@ -49,8 +51,10 @@ class RedisChats:
         """See `Chats.asked`."""
         key = ASKERS.head + conversation_piece(thread)
         is_full = cast(int, await self._server.ask("ZCARD", key)) >= MAX_ASKERS
-        await self._server.ask("ZADD", key, *(("XX",) if is_full else ()), "LT", order, encoded(person))
-        await self._server.ask("EXPIRE", key, int(KEEP_ASKERS.total_seconds()))
+        async with answering(), self._server.client.pipeline() as batch:
+            batch.zadd(key, {encoded(person): order}, xx=is_full, lt=True)
+            batch.expire(key, KEEP_ASKERS)
+            await batch.execute()
 
     async def has_asked(self, thread: ConversationId, person: str, *, before: int) -> bool:
         """See `Chats.has_asked`."""

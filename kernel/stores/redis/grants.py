@@ -89,11 +89,12 @@ class RedisGrants:
         until = rules.stamp(now + CODE_LIVES)
         await self._server.run("offer", _digest(code), until, int(CODE_LIVES.total_seconds()))
 
-    async def redeem(self, code: str, grant: Grant, *, now: datetime) -> Redeemed:
+    async def redeem(self, code: str, grant: Grant, event: str, *, now: datetime) -> Redeemed:
         """See `Grants.redeem`."""
         field, platform = _field(grant.right, grant.whose.id), encoded(grant.whose.platform)
+        ends = _field(grant.right.ends, grant.whose.id) if grant.right.ends is not None else ""
         word = await self._server.run(
-            "redeem", _digest(code), field, _value(grant), platform, rules.stamp(now), CODE_TRIES
+            "redeem", _digest(code), field, _value(grant), ends, platform, event, rules.stamp(now), CODE_TRIES
         )
         return Redeemed(word)
 

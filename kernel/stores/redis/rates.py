@@ -1,12 +1,13 @@
-"""How often somebody did something lately, in Redis: a number for each window, gone with it."""
+"""How often somebody did something lately, in Redis: a hash for each window, gone with it."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import cast
 
+from kernel.ports.rates import EVENTS_KNOWN, Counted
 from kernel.stores import rules
-from kernel.stores.keys import RATE, encoded
+from kernel.stores.keys import encoded
 from kernel.stores.redis.connect import Server
 
 
@@ -16,10 +17,9 @@ class RedisRates:
     def __init__(self, server: Server) -> None:
         self._server = server
 
-    async def count(self, what: str, window: timedelta, *, now: datetime) -> int:
-        """See `Rates.count`. Told again because an answer was lost, it counts once too much."""
-        key = RATE.of(encoded(what), str(rules.window_of(now, window)))
-        counted = cast(int, await self._server.ask("INCR", key))
-        if counted == 1:
-            await self._server.ask("EXPIRE", key, int(window.total_seconds()) + 1)
-        return counted
+    async def count(self, what: str, window: timedelta, event: str, *, now: datetime) -> Counted:
+        """See `Rates.count`."""
+        name = f"{encoded(what)}:{rules.window_of(now, window)}"
+        seconds = int(window.total_seconds()) + 1
+        number, is_again = cast(list[int], await self._server.run("count", name, event, seconds, EVENTS_KNOWN))
+        return Counted(number, bool(is_again))

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
 from typing import cast
 
 from kernel.chat import ConversationId
 from kernel.ports.unanswered import KEEP_UNANSWERED, MAX_UNANSWERED, Silence, Unanswered
 from kernel.stores import rules
 from kernel.stores.keys import UNANSWERED
-from kernel.stores.redis.connect import Server
-
-_KEEP_S = KEEP_UNANSWERED // timedelta(seconds=1)
+from kernel.stores.redis.connect import Server, answering
 
 
 class RedisSilences:
@@ -25,9 +22,11 @@ class RedisSilences:
         """See `Silences.note`."""
         key = UNANSWERED.of(conversation.platform, conversation.chat)
         line = [rules.stamp(unanswered.at), unanswered.why.value, unanswered.name]
-        await self._server.ask("RPUSH", key, json.dumps(line, ensure_ascii=False))
-        await self._server.ask("LTRIM", key, -MAX_UNANSWERED, -1)
-        await self._server.ask("EXPIRE", key, _KEEP_S)
+        async with answering(), self._server.client.pipeline() as batch:
+            batch.rpush(key, json.dumps(line, ensure_ascii=False))
+            batch.ltrim(key, -MAX_UNANSWERED, -1)
+            batch.expire(key, KEEP_UNANSWERED)
+            await batch.execute()
 
     async def of(self, conversation: ConversationId) -> tuple[Unanswered, ...]:
         """See `Silences.of`."""

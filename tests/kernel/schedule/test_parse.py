@@ -1,10 +1,11 @@
-"""What messages mean: the cases of the twelve files one by one, and the claims that no single sentence shows.
+"""What messages mean: the cases of the thirteen files one by one, and the claims that no single sentence shows.
 
 cases.jsonl was written before the grammar was tuned, fresh.jsonl by a reader who had not seen it, fresh2.jsonl to
 fresh4.jsonl before they were tried on it; manage.jsonl and wide.jsonl in parts before each round of mending;
 wards_and_homes.jsonl, what hospital teams, offices and families write, by a reader who had not seen it either,
 and second_look.jsonl (other kinds) and plain_days.jsonl (ordinary ones) by the same reader; ninth_look.jsonl by
-one who knew only the policy, and other_words.jsonl, two rounds of other verbs, orders and numbers, after it.
+one who knew only the policy, and other_words.jsonl, two rounds of other verbs, orders and numbers, after it;
+tenth_look.jsonl, who else calls, pasted minutes, ends in Cantonese, before the grammar was mended for them.
 One case a line: `fires` are the next times after `now`, at most five;
 `accept` holds other readings that also count; `ask_ok` says that asking back is right as well.
 """
@@ -42,6 +43,9 @@ STILL_MISSED = {
     "o-en-once_date-008": "a year behind a holiday: asked back with a long body",
     "wide3-025": "会 is a filler as well as a meeting: no body",
     "wide2-046": "looks like the assistant's own words",
+    "sch-118": "a child who is to be called: may be a plan, left to the model",
+    "sch3-020": "likewise",
+    "sch2-075": "a nudge as a noun without a verb: left to the model",
     "fresh3-mixed-mixed-001": "taken back in the middle; asked back with a long body",
 }
 """Cases that are not right yet, and what is missed; each is asked back or left to the model, but for the first."""
@@ -60,6 +64,7 @@ CASES: list[dict[str, Any]] = [
         "plain_days",
         "ninth_look",
         "other_words",
+        "tenth_look",
     )
     for line in Path(__file__).with_name(f"{name}.jsonl").read_text(encoding="utf8").splitlines()
     if (case := json.loads(line))["id"] not in STILL_MISSED

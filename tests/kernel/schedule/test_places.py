@@ -32,6 +32,11 @@ def read(text: str) -> ScheduleIntent:
         ("cancel the 3rd and 5th reminders", (3, 5), ""),
         ("delete the last alarm", (-1,), ""),
         ("cancel reminder no 4 please", (4,), ""),
+        ("取消第一和第三个提醒", (1, 3), ""),
+        ("取消第1、3个提醒", (1, 3), ""),
+        ("取消前两个提醒", (1, 2), ""),
+        ("取消頭兩個提醒", (1, 2), ""),
+        ("delete the last two reminders", (-1, -2), ""),
     ],
 )
 def test_a_place_in_the_list_is_no_time_and_no_task(text: str, places: tuple[int, ...], body: str) -> None:
@@ -61,3 +66,10 @@ def test_all_of_them_are_named_by_no_place() -> None:
     found = read("暂停所有提醒")
 
     assert (found.is_all, found.places, found.body) == (True, (), "")
+
+
+@pytest.mark.parametrize(
+    "text", ["取消the 3rd和", "delete the 2nd and", "取消第1、", "cancel the last", "每天9点提醒我 直到 the"]
+)
+def test_what_breaks_off_is_read_without_an_error(text: str) -> None:
+    assert read(text).zone == "Asia/Shanghai"

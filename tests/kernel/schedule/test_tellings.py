@@ -20,6 +20,7 @@ def read(text: str) -> ScheduleIntent:
     "text",
     [
         *("昨天我已经把吃药的提醒删了", "昨晚我把闹钟关了", "今早老婆把我的闹钟关了", "上周我妈把闹钟删掉了"),
+        *("吃药的提醒我昨天删了", "提醒我已经关了", "闹钟我关掉了"),
         *("吃药提醒昨天就删了", "已经把喝水提醒关了，你别发了", "刚把提醒都删完", "医嘱里的提醒被护士删了"),
         *("I already cancelled the 9am reminder", "yesterday I removed the pill reminder", "the alarm was cancelled"),
     ],
@@ -35,6 +36,8 @@ def test_what_was_done_before_is_not_done_again(text: str) -> None:
         *("关掉提醒的声音", "取消提醒这个功能好难找", "删除报告里有关闹钟的句子", "把提醒邮件删掉"),
         *("Delete the paragraph about reminders in the draft", "remove the section on alarms from the doc"),
         *("delete the file with my reminders", "can you delete the reminder email draft?"),
+        *("remove the sentence that mentions reminders", "把PPT里闹钟那一页删了", "删掉代码里的提醒模块"),
+        *("删掉公众号里提醒那篇", "把第二段关于提醒的内容删掉", "视频2:30那里暂停一下"),
         *("the alarm went off, cancel the drill", "cancel the order for the alarm clock"),
     ],
 )

@@ -227,3 +227,11 @@ async def test_nothing_of_it_is_left_once_it_is_taken(
     left = [key.head + here for key in (keys.WAITS, keys.ITEMS, keys.INBOX, keys.READY_TIMES, keys.ALBUMS)]
     assert raw.exists(*left, keys.FETCHES.of("telegram")) == 0
     assert list(raw.scan_iter(keys.BLOB_HOLDERS.head + "*")) == []
+
+
+async def test_what_is_read_without_its_files_is_no_work_any_more(stores: Stores, clock: JumpingClock) -> None:
+    await stores.conversations.put(shown(), now=clock.now())
+    clock.jump(FETCH_WITHIN)
+
+    assert await stores.fetches.take("telegram", now=clock.now()) is None
+    assert await stores.fetches.next_due("telegram") is None

@@ -8,6 +8,7 @@ from kernel.chat import ConversationId
 from kernel.ports import Grant, Granted, Redeemed, Right, Silence, Unanswered
 from kernel.ports.chats import MAX_ASKERS, KnownChat
 from kernel.ports.grants import CODE_LIVES, CODE_TRIES
+from kernel.ports.rates import Counted
 from kernel.ports.unanswered import MAX_UNANSWERED
 from kernel.settings import PlatformId
 from kernel.stores.stores import Stores
@@ -76,12 +77,12 @@ async def test_a_chat_that_moved_keeps_the_id_we_know_it_by_however_often_it_mov
 
 async def test_the_right_code_makes_an_owner_once(stores: Stores, clock: JumpingClock) -> None:
     grant = Grant(Right.OWNER, ANN, "Ann")
-    nothing_out = await stores.grants.redeem("ABCD2345", grant, now=clock.now())
+    nothing_out = await stores.grants.redeem("ABCD2345", grant, "e1", now=clock.now())
     await stores.grants.offer("ABCD2345", now=clock.now())
 
-    right = await stores.grants.redeem("ABCD2345", grant, now=clock.now())
-    told_twice = await stores.grants.redeem("ABCD2345", grant, now=clock.now())
-    by_another = await stores.grants.redeem("ABCD2345", Grant(Right.OWNER, BEN), now=clock.now())
+    right = await stores.grants.redeem("ABCD2345", grant, "e1", now=clock.now())
+    told_twice = await stores.grants.redeem("ABCD2345", grant, "e1", now=clock.now())
+    by_another = await stores.grants.redeem("ABCD2345", Grant(Right.OWNER, BEN), "e3", now=clock.now())
 
     assert (nothing_out, right, told_twice, by_another) == (
         *(Redeemed.NONE, Redeemed.OWNER),
@@ -94,40 +95,67 @@ async def test_five_wrong_codes_end_it_and_the_right_one_comes_too_late(stores: 
     await stores.grants.offer("ABCD2345", now=clock.now())
 
     wrong = [
-        await stores.grants.redeem("WRNG2345", Grant(Right.OWNER, BEN), now=clock.now()) for _ in range(CODE_TRIES)
+        await stores.grants.redeem("WRNG2345", Grant(Right.OWNER, BEN), f"e{n}", now=clock.now())
+        for n in range(CODE_TRIES)
     ]
 
     assert set(wrong) == {Redeemed.WRONG}
-    assert await stores.grants.redeem("ABCD2345", Grant(Right.OWNER, ANN), now=clock.now()) is Redeemed.WRONG
+    assert await stores.grants.redeem("ABCD2345", Grant(Right.OWNER, ANN), "e4", now=clock.now()) is Redeemed.WRONG
     assert await stores.grants.owners("telegram") == ()
 
 
 async def test_four_wrong_codes_do_not(stores: Stores, clock: JumpingClock) -> None:
     await stores.grants.offer("ABCD2345", now=clock.now())
-    for _ in range(CODE_TRIES - 1):
-        await stores.grants.redeem("WRNG2345", Grant(Right.OWNER, BEN), now=clock.now())
+    for number in range(CODE_TRIES - 1):
+        await stores.grants.redeem("WRNG2345", Grant(Right.OWNER, BEN), f"e{number}", now=clock.now())
 
-    assert await stores.grants.redeem("ABCD2345", Grant(Right.OWNER, ANN), now=clock.now()) is Redeemed.OWNER
+    assert await stores.grants.redeem("ABCD2345", Grant(Right.OWNER, ANN), "e4", now=clock.now()) is Redeemed.OWNER
 
 
 async def test_a_code_is_good_for_ten_minutes_and_a_new_one_ends_it(stores: Stores, clock: JumpingClock) -> None:
     grant = Grant(Right.OWNER, ANN)
     await stores.grants.offer("ABCD2345", now=clock.now())
     await stores.grants.offer("WXYZ2345", now=clock.now())
-    old = await stores.grants.redeem("ABCD2345", grant, now=clock.now())
-    late = await stores.grants.redeem("WXYZ2345", grant, now=clock.now() + CODE_LIVES)
-    in_time = await stores.grants.redeem("WXYZ2345", grant, now=clock.now() + CODE_LIVES - timedelta(seconds=1))
+    old = await stores.grants.redeem("ABCD2345", grant, "e1", now=clock.now())
+    late = await stores.grants.redeem("WXYZ2345", grant, "e2", now=clock.now() + CODE_LIVES)
+    in_time = await stores.grants.redeem("WXYZ2345", grant, "e2", now=clock.now() + CODE_LIVES - timedelta(seconds=1))
 
     assert (old, late, in_time) == (Redeemed.WRONG, Redeemed.NONE, Redeemed.OWNER)
 
 
+async def test_a_wrong_code_that_is_told_five_times_is_one_try(stores: Stores, clock: JumpingClock) -> None:
+    """Platforms repeat what was not acknowledged in time."""
+    await stores.grants.offer("ABCD2345", now=clock.now())
+    for _ in range(CODE_TRIES):
+        await stores.grants.redeem("WRNG2345", Grant(Right.OWNER, BEN), "e1", now=clock.now())
+
+    assert await stores.grants.redeem("ABCD2345", Grant(Right.OWNER, ANN), "e2", now=clock.now()) is Redeemed.OWNER
+
+
+async def test_who_was_refused_and_owns_the_bot_is_refused_no_more(stores: Stores, clock: JumpingClock) -> None:
+    await stores.grants.give(Grant(Right.REFUSED, ANN))
+    await stores.grants.offer("ABCD2345", now=clock.now())
+
+    await stores.grants.redeem("ABCD2345", Grant(Right.OWNER, ANN), "e1", now=clock.now())
+
+    assert await stores.grants.granted("1", GROUP) == Granted(is_owner=True)
+
+
 async def test_things_are_counted_in_windows_that_follow_each_other(stores: Stores, clock: JumpingClock) -> None:
     start = clock.now().replace(second=0, microsecond=0)
-    counts = [await stores.rates.count("a:*", MINUTE, now=start + timedelta(seconds=s)) for s in (0, 30, 59, 60)]
-    other = await stores.rates.count("b", MINUTE, now=start)
+    counts = [
+        await stores.rates.count("a:*", MINUTE, f"e{s}", now=start + timedelta(seconds=s)) for s in (0, 30, 59, 60)
+    ]
+    other = await stores.rates.count("b", MINUTE, "e0", now=start)
 
-    assert counts == [1, 2, 3, 1]
-    assert other == 1
+    assert counts == [Counted(1), Counted(2), Counted(3), Counted(1)]
+    assert other == Counted(1)
+
+
+async def test_a_copy_is_counted_once_and_has_the_number_of_its_original(stores: Stores, clock: JumpingClock) -> None:
+    counts = [await stores.rates.count("a", MINUTE, event, now=clock.now()) for event in ("e1", "e2", "e1", "e3")]
+
+    assert counts == [Counted(1), Counted(2), Counted(1, is_again=True), Counted(3)]
 
 
 async def test_what_was_not_answered_is_told_by_chat_newest_last(stores: Stores, clock: JumpingClock) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -159,7 +159,7 @@ async def _everything(stores: Stores, clock: JumpingClock, where: ConversationId
     await stores.grants.give(Grant(Right.PERSON, PlatformId("telegram", where.chat), "Ann"))
     await stores.grants.settle(PlatformId("telegram", where.chat), where)
     await stores.grants.offer("ABCD2345", now=now)
-    await stores.rates.count(f"person {where.chat}", MINUTE, now=now)
+    await stores.rates.count(f"person {where.chat}", MINUTE, "e1", now=now)
     await stores.silences.note(where, Unanswered(now, Silence.LIMITED, "Ann"))
     await stores.chats.asked(where, where.chat, 1)
     await stores.floods.take((Limit(f"chat {where.chat}", 3, MINUTE),), now=now)
@@ -601,3 +601,35 @@ async def test_an_unreachable_store_is_tried_later_without_its_address(clock: Ju
 
     assert "secret" not in str(caught.value)
     assert loop.time() - began < ANSWER_WITHIN_S + 1
+
+
+class Killed(Exception):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("does", ["count", "note", "see", "ask"])
+async def test_who_is_killed_between_two_commands_leaves_no_key_for_ever(
+    redis_stores: Stores, raw: redis.Redis, clock: JumpingClock, monkeypatch: pytest.MonkeyPatch, does: str
+) -> None:
+    here, now, whole = ConversationId("telegram", "1"), clock.now(), Server.ask
+    calls: dict[str, Callable[[], Awaitable[object]]] = {
+        "count": lambda: redis_stores.rates.count("a", MINUTE, "e1", now=now),
+        "note": lambda: redis_stores.silences.note(here, Unanswered(now, Silence.LIMITED, "Ann")),
+        "see": lambda: redis_stores.chats.see(KnownChat(here, "Ann", "1"), now=now),
+        "ask": lambda: redis_stores.chats.asked(here, "1", 5),
+    }
+    writes = ("INCR", "RPUSH", "HSET", "ZADD")
+
+    async def dies(server: Server, *command: str | int) -> object:
+        answer = await whole(server, *command)
+        if command[0] in writes:
+            raise Killed
+        return answer
+
+    monkeypatch.setattr(Server, "ask", dies)
+    with suppress(Killed):
+        await calls[does]()
+
+    written = list(raw.scan_iter("z:*"))
+    assert len(written) == 1
+    assert [key for key in written if raw.ttl(key) == -1] == []
